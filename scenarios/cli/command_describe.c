@@ -48,6 +48,18 @@ static const struct kvc_option workload_extra[] = {
      .help = "\"saturate\", or a table with one kind of arrival; kvcast describe workload.arrival"},
 };
 
+static const struct kvc_option scenario_extra[] = {
+    {.name = "name",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "the file's",
+     .help = "name in tables, files and pictures"},
+    {.name = "calibrated",
+     .type = KVC_OPTION_TEXT,
+     .by_default = "none",
+     .help = "\"paper\": options that no source states have the values that figures of the store's paper "
+             "determine (kvcast validate --identify), instead of those of the scenario and its hardware"},
+};
+
 static const struct kvc_option cluster_extra[] = {
     {.name = "members",
      .type = KVC_OPTION_TEXT,
@@ -117,6 +129,7 @@ struct topics {
 #define EXTRA(rows) rows, sizeof(rows) / sizeof(*(rows))
 
 static const struct topic sections[] = {
+    {"scenario", "keys of a scenario beside its sections", &no_options, EXTRA(scenario_extra)},
     {"run", "section of a scenario: how it is simulated", &kvc_run_option_table, NULL, 0},
     {"run.changes", "changes of devices during a run", &kvc_change_option_table, NULL, 0},
     {"power", "section of a scenario: who chooses the clocks while it runs", &kvc_power_policy_option_table,

@@ -35,8 +35,9 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
  * returns. */
 static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root, int *function)
 {
-    static const char *const sections[] = {"name",  "system", "node", "cluster", "workload", "run",
-                                           "power", "sweep",  "slo",  "plan",    "day",      NULL};
+    static const char *const sections[] = {"name",     "calibrated", "system", "node",  "cluster",
+                                           "workload", "run",        "power",  "sweep", "slo",
+                                           "plan",     "day",        NULL};
     struct kvc_loaded *loaded = decoder->loaded;
     struct kvc_scenario *scenario = &loaded->scenario;
     enum kvc_status status =

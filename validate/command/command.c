@@ -227,6 +227,7 @@ enum {
     FLAG_UPDATE,
     FLAG_UNSEEN,
     FLAG_ELASTICITIES,
+    FLAG_IDENTIFY,
     FLAG_ACCURACY,
     FLAG_MEASURE,
     FLAG_REPETITIONS, /* This one and those below are only allowed with --measure. */
@@ -243,6 +244,8 @@ static const struct kvc_flag flags[] = {
                      "for a release: score the unseen runs of a machine, append to unseen.log"},
     [FLAG_ELASTICITIES] = {"--elasticities", NULL, NULL,
                            "find which parameters move the cases of a paper, write elasticities.csv"},
+    [FLAG_IDENTIFY] = {"--identify", NULL, NULL,
+                       "find the parameters that figures of a paper determine, write identification.csv"},
     [FLAG_ACCURACY] =
         {"--accuracy", NULL, NULL,
          "gather all accepted errors in validate/accuracy.csv, which answers quote; run nothing"},
@@ -281,6 +284,10 @@ static const struct kvc_usage usage = {
         "--elasticities multiplies each number of a case's scenario by 1.05 and writes the parameters that move\n"
         "the case to validate/papers/NAME/elasticities.csv. A case that nothing moves, or that returns an\n"
         "input, is not counted.\n"
+        "--identify finds the parameters that validate/papers/NAME/identified.csv names from the figures that\n"
+        "it names, within bounds by least squares, and again without each of these figures. A paper with\n"
+        "identification.csv has two scores: from hardware facts alone, and with identified parameters, of which\n"
+        "none has seen the figure that it predicts (validate/scoring/identified.h).\n"
         "--accuracy summarises the accepted errors of all papers and machines by store, load and metric in\n"
         "validate/accuracy.csv, from which every answer says how far forecasts of its kind were from measured\n"
         "values. --update-baseline and --unseen do so at their end, unless $KVCAST_MEASURED is set.\n"
@@ -325,11 +332,11 @@ static enum kvc_status open_errors(struct validation *validation, struct kvc_dia
 
 /* Notes regressions, which fail the command at its end, or writes a new baseline. */
 static enum kvc_status judge(struct validation *validation, const struct kvc_subject *subject,
-                             const struct kvc_cases *cases, const struct kvc_score *scores,
+                             const char *file, const struct kvc_cases *cases, const struct kvc_score *scores,
                              struct kvc_diag *diag)
 {
     char path[PATH_MAX];
-    kvc_subject_path(subject, "baseline.csv", path);
+    kvc_subject_path(subject, file, path);
     if (validation->arguments->flag[FLAG_UPDATE] != NULL) {
         return kvc_baseline_write(path, cases, scores, diag);
     }
@@ -349,7 +356,10 @@ static enum kvc_status validate_paper(struct validation *validation, const struc
     enum kvc_status status = kvc_paper_score(subject, &options, &paper, diag);
     kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
-        status = judge(validation, subject, &paper.cases, paper.scores, diag);
+        status = judge(validation, subject, "baseline.csv", &paper.cases, paper.scores, diag);
+    }
+    if (status == KVC_OK && paper.identified.count > 0) {
+        status = judge(validation, subject, "cross_validated.csv", &paper.cases, paper.cross_validated, diag);
     }
     if (status == KVC_OK) {
         validation->system = validation->system != NULL ? validation->system : subject->name;
@@ -377,9 +387,9 @@ static enum kvc_status validate_machine(struct validation *validation, const str
         subject, validation->arguments->flag[FLAG_UNSEEN] != NULL, &options, &machine, diag);
     kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
-        status = machine.unseen
-                     ? kvc_measured_machine_log_unseen(&machine, diag)
-                     : judge(validation, subject, &machine.comparison.cases, machine.comparison.score, diag);
+        status = machine.unseen ? kvc_measured_machine_log_unseen(&machine, diag)
+                                : judge(validation, subject, "baseline.csv", &machine.comparison.cases,
+                                        machine.comparison.score, diag);
     }
     if (status == KVC_OK) {
         json_array_append_new(validation->machines, kvc_measured_machine_summary(&machine));
@@ -563,26 +573,30 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
     return status;
 }
 
-static enum kvc_status find_elasticities(const struct kvc_arguments *arguments,
-                                         const struct kvc_subject *subject, struct kvc_diag *diag)
+/* Writes the file of a paper that one of the options --elasticities and --identify is about. */
+static enum kvc_status find_for_paper(const struct kvc_arguments *arguments,
+                                      const struct kvc_subject *subject, struct kvc_diag *diag)
 {
     struct kvc_progress_bar bar;
     struct kvc_run_options options = {.jobs = arguments->jobs};
+    bool identifies = arguments->flag[FLAG_IDENTIFY] != NULL;
+    const char *option = identifies ? "--identify" : "--elasticities";
+    const char *file = identifies ? "identification.csv" : "elasticities.csv";
     if (subject == NULL || subject->kind != KVC_SUBJECT_PAPER) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: --elasticities needs the NAME of a paper, a folder with a cases.csv");
+                             "validate: %s needs the NAME of a paper, a folder with a cases.csv", option);
     }
     if (arguments->json != NULL || arguments->out != NULL || arguments->flag[FLAG_UPDATE] != NULL) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "validate: --elasticities writes elasticities.csv only; remove --json, --out and "
-            "--update-baseline");
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "validate: %s writes %s only; remove --json, --out and --update-baseline",
+                             option, file);
     }
     options.progress = kvc_progress_bar_open(&bar, arguments->quiet);
-    enum kvc_status status = kvc_paper_find_elasticities(subject, &options, diag);
+    enum kvc_status status = identifies ? kvc_paper_identify(subject, &options, diag)
+                                        : kvc_paper_find_elasticities(subject, &options, diag);
     kvc_progress_bar_close(&bar);
     if (status == KVC_OK) {
-        printf("%s/elasticities.csv\n", subject->folder);
+        printf("%s/%s\n", subject->folder, file);
     }
     return status;
 }
@@ -624,11 +638,13 @@ static enum kvc_status check_flags(const struct kvc_arguments *arguments, const 
         }
     }
     if ((arguments->flag[FLAG_MEASURE] != NULL) + (arguments->flag[FLAG_ELASTICITIES] != NULL) +
-            (arguments->flag[FLAG_UNSEEN] != NULL) + (arguments->flag[FLAG_ACCURACY] != NULL) >
+            (arguments->flag[FLAG_IDENTIFY] != NULL) + (arguments->flag[FLAG_UNSEEN] != NULL) +
+            (arguments->flag[FLAG_ACCURACY] != NULL) >
         1) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: found more than one of --measure, --elasticities, --unseen and "
-                             "--accuracy, allowed: one of them");
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "validate: found more than one of --measure, --elasticities, --identify, --unseen "
+            "and --accuracy, allowed: one of them");
     }
     if (arguments->flag[FLAG_UNSEEN] == NULL) {
         return KVC_OK;
@@ -666,8 +682,9 @@ int kvc_command_validate(int argc, char **argv)
     }
     if (status == KVC_OK && arguments.flag[FLAG_MEASURE] != NULL) {
         status = measure(&arguments, only, &diag);
-    } else if (status == KVC_OK && arguments.flag[FLAG_ELASTICITIES] != NULL) {
-        status = find_elasticities(&arguments, only, &diag);
+    } else if (status == KVC_OK &&
+               (arguments.flag[FLAG_ELASTICITIES] != NULL || arguments.flag[FLAG_IDENTIFY] != NULL)) {
+        status = find_for_paper(&arguments, only, &diag);
     } else if (status == KVC_OK && arguments.flag[FLAG_ACCURACY] != NULL) {
         status = make_accuracy(&arguments, &subjects, &diag);
     } else if (status == KVC_OK) {

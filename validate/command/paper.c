@@ -15,6 +15,12 @@
  * two more follow where its interval is wide. */
 enum { REPLICAS_FIRST = 3, REPLICAS_ALL = 5 };
 
+/* A paper has one identified parameter for so many points at most. */
+enum { POINTS_PER_PARAMETER = 8 };
+
+/* Bytes of the overrides of a case, with those of identified parameters before its own. */
+enum { OVERRIDES_MAX = KVC_IDENTIFIED_TEXT + 256 };
+
 /* An interval is wide if half of it, relative to the value, is larger than this. */
 static const double narrow_frac = 0.01;
 
@@ -112,16 +118,17 @@ static struct kvc_interval capacity_value(const struct kvc_capacity *capacity, c
 /* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
  * precision is 2 %. The search has its own number of replicas (scenarios/run/capacity_probe.h). The caller
  * frees *capacity, which must be zeroed before, whatever this returns. */
-static enum kvc_status find_capacity(const struct kvc_case *asked, const struct kvc_run_options *options,
-                                     struct kvc_capacity *capacity, struct kvc_diag *diag)
+static enum kvc_status find_capacity(const struct kvc_case *asked, const char *all,
+                                     const struct kvc_run_options *options, struct kvc_capacity *capacity,
+                                     struct kvc_diag *diag)
 {
-    char path[PATH_MAX], overrides[sizeof(asked->overrides)];
+    char path[PATH_MAX], overrides[OVERRIDES_MAX];
     struct kvc_capacity_options search = {
         .no_curve = true, .longest = LONGEST, .jobs = options->jobs, .progress = options->progress};
     struct kvc_loaded *loaded = NULL;
     kvc_data_path(asked->scenario, path);
     enum kvc_status status =
-        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &search.bounds, diag);
+        kvc_validate_capacity_bounds(all, overrides, sizeof(overrides), &search.bounds, diag);
     if (status == KVC_OK) {
         status = kvc_validate_load(path, overrides, &loaded, diag);
     }
@@ -134,19 +141,28 @@ static enum kvc_status find_capacity(const struct kvc_case *asked, const struct 
 
 /* ---- scoring ---- */
 
-/* The cases of one paper while they are scored. */
-struct scoring {
+/* Cases of a paper while they are answered. */
+struct answering {
     struct kvc_paper *paper;
-    char list[PATH_MAX];  /* Path of cases.csv. */
-    uint32_t *due;        /* Cases to answer: one of each group that asks the same. */
-    uint32_t due_count;   /* Used entries of `due`. */
-    double *memory_bytes; /* Memory that a case needs, by case. */
+    char (*given)[KVC_IDENTIFIED_TEXT]; /* Overrides before each case's own, by case; NULL: none. */
+    struct kvc_score *scores;           /* Receive the answers. */
+    char list[PATH_MAX];                /* Path of cases.csv. */
+    uint32_t *due;                      /* Cases to answer: one of each group that asks the same. */
+    uint32_t due_count;                 /* Used entries of `due`. */
 };
 
-static bool asks_the_same(const struct kvc_case *a, const struct kvc_case *b)
+static const char *given(const struct answering *answering, size_t at)
 {
-    return a->mode == b->mode && strcmp(a->scenario, b->scenario) == 0 &&
-           strcmp(a->overrides, b->overrides) == 0;
+    return answering->given != NULL ? answering->given[at] : "";
+}
+
+static bool asks_the_same(const struct answering *answering, size_t a, size_t b)
+{
+    const struct kvc_case *one = &answering->paper->cases.entry[a],
+                          *other = &answering->paper->cases.entry[b];
+    return one->mode == other->mode && strcmp(one->scenario, other->scenario) == 0 &&
+           strcmp(one->overrides, other->overrides) == 0 &&
+           strcmp(given(answering, a), given(answering, b)) == 0;
 }
 
 static void score_one(struct kvc_score *score, const struct kvc_case *scored, struct kvc_interval value)
@@ -201,43 +217,44 @@ static struct kvc_interval value_of(const struct answer *answer, const char *met
 
 /* Fills the values of all cases that read a metric of the same answer. Returns whether all their intervals
  * are narrow. */
-static bool fill(const struct kvc_cases *cases, const struct kvc_case *asked, const struct answer *answer,
+static bool fill(const struct answering *answering, size_t at, const struct answer *answer,
                  struct kvc_interval *values)
 {
+    const struct kvc_cases *cases = &answering->paper->cases;
     bool narrow = true;
     for (size_t i = 0; i < cases->count; i++) {
-        const struct kvc_case *other = &cases->entry[i];
-        if (asks_the_same(other, asked)) {
-            values[i] = value_of(answer, other->metric);
+        if (asks_the_same(answering, i, at)) {
+            values[i] = value_of(answer, cases->entry[i].metric);
             narrow &= values[i].half_width <= narrow_frac * fabs(values[i].mean);
         }
     }
     return narrow;
 }
 
-static enum kvc_status answer_capacity(const struct kvc_cases *cases, const struct kvc_case *asked,
+static enum kvc_status answer_capacity(const struct answering *answering, size_t at, const char *overrides,
                                        const struct kvc_run_options *options, struct kvc_interval *values,
                                        struct kvc_diag *diag)
 {
     struct kvc_capacity capacity = {.count = 0};
-    enum kvc_status status = find_capacity(asked, options, &capacity, diag);
+    enum kvc_status status =
+        find_capacity(&answering->paper->cases.entry[at], overrides, options, &capacity, diag);
     if (status == KVC_OK) {
-        fill(cases, asked, &(struct answer){.capacity = &capacity}, values);
+        fill(answering, at, &(struct answer){.capacity = &capacity}, values);
     }
     kvc_capacity_free(&capacity);
     return status;
 }
 
 /* Runs the first replicas, and the others if they are needed. */
-static enum kvc_status simulate(const struct kvc_cases *cases, const struct kvc_case *asked,
-                                struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                struct kvc_interval *values, struct kvc_diag *diag)
+static enum kvc_status simulate(const struct answering *answering, size_t at, struct kvc_scenario *scenario,
+                                const struct kvc_run_options *options, struct kvc_interval *values,
+                                struct kvc_diag *diag)
 {
     struct kvc_outcome *first = NULL, *more = NULL;
     struct kvc_run_options others = *options;
     replicate(scenario, REPLICAS_FIRST);
     enum kvc_status status = kvc_driver_run(scenario, options, &first, diag);
-    bool enough = status != KVC_OK || fill(cases, asked, &(struct answer){.outcome = first}, values) ||
+    bool enough = status != KVC_OK || fill(answering, at, &(struct answer){.outcome = first}, values) ||
                   first->replicas >= REPLICAS_ALL;
     if (!enough) {
         others.first_replica = first->replicas;
@@ -245,38 +262,39 @@ static enum kvc_status simulate(const struct kvc_cases *cases, const struct kvc_
         status = kvc_driver_run(scenario, &others, &more, diag);
     }
     if (more != NULL) {
-        fill(cases, asked, &(struct answer){.outcome = first, .more = more}, values);
+        fill(answering, at, &(struct answer){.outcome = first, .more = more}, values);
     }
     kvc_outcome_free(first);
     kvc_outcome_free(more);
     return status;
 }
 
-static enum kvc_status predict(const struct kvc_cases *cases, const struct kvc_case *asked,
+static enum kvc_status predict(const struct answering *answering, size_t at,
                                const struct kvc_scenario *scenario, struct kvc_interval *values,
                                struct kvc_diag *diag)
 {
     struct kvc_outcome *outcome = NULL;
     enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
     if (status == KVC_OK) {
-        fill(cases, asked, &(struct answer){.outcome = outcome}, values);
+        fill(answering, at, &(struct answer){.outcome = outcome}, values);
     }
     kvc_outcome_free(outcome);
     return status;
 }
 
-static enum kvc_status answer_outcome(const struct kvc_cases *cases, const struct kvc_case *asked,
+static enum kvc_status answer_outcome(const struct answering *answering, size_t at, const char *overrides,
                                       const struct kvc_run_options *options, struct kvc_interval *values,
                                       struct kvc_diag *diag)
 {
+    const struct kvc_case *asked = &answering->paper->cases.entry[at];
     char path[PATH_MAX];
     struct kvc_loaded *loaded = NULL;
     kvc_data_path(asked->scenario, path);
-    enum kvc_status status = kvc_validate_load(path, asked->overrides, &loaded, diag);
+    enum kvc_status status = kvc_validate_load(path, overrides, &loaded, diag);
     if (status == KVC_OK) {
         status = asked->mode == KVC_CASE_PREDICT
-                     ? predict(cases, asked, &loaded->scenario, values, diag)
-                     : simulate(cases, asked, &loaded->scenario, options, values, diag);
+                     ? predict(answering, at, &loaded->scenario, values, diag)
+                     : simulate(answering, at, &loaded->scenario, options, values, diag);
     }
     kvc_loaded_free(loaded);
     return status;
@@ -286,46 +304,47 @@ static enum kvc_status answer_outcome(const struct kvc_cases *cases, const struc
 static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_progress *progress,
                                    void *answer, struct kvc_diag *diag)
 {
-    const struct scoring *scoring = data;
-    const struct kvc_cases *cases = &scoring->paper->cases;
-    const struct kvc_case *asked = &cases->entry[scoring->due[task]];
+    const struct answering *answering = data;
+    const size_t at = answering->due[task];
+    const struct kvc_case *asked = &answering->paper->cases.entry[at];
     const struct kvc_run_options options = {.jobs = 1, .progress = progress};
+    char overrides[OVERRIDES_MAX];
+    snprintf(overrides, sizeof(overrides), "%s%s", given(answering, at), asked->overrides);
     enum kvc_status status = asked->mode == KVC_CASE_CAPACITY
-                                 ? answer_capacity(cases, asked, &options, answer, diag)
-                                 : answer_outcome(cases, asked, &options, answer, diag);
-    return name_case(asked, scoring->list, status, diag);
+                                 ? answer_capacity(answering, at, overrides, &options, answer, diag)
+                                 : answer_outcome(answering, at, overrides, &options, answer, diag);
+    return name_case(asked, answering->list, status, diag);
 }
 
 static double memory_bytes(const void *data, uint32_t task)
 {
-    const struct scoring *scoring = data;
-    return scoring->memory_bytes[scoring->due[task]];
+    const struct answering *answering = data;
+    return answering->paper->scenarios[answering->due[task]].memory_bytes;
 }
 
 static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
 {
-    struct scoring *scoring = data;
-    struct kvc_paper *paper = scoring->paper;
+    struct answering *answering = data;
     const struct kvc_interval *values = answer;
     (void)diag;
-    for (size_t i = 0; i < paper->cases.count; i++) {
-        if (asks_the_same(&paper->cases.entry[i], &paper->cases.entry[scoring->due[task]])) {
-            score_one(&paper->scores[i], &paper->cases.entry[i], values[i]);
+    for (size_t i = 0; i < answering->paper->cases.count; i++) {
+        if (asks_the_same(answering, i, answering->due[task])) {
+            score_one(&answering->scores[i], &answering->paper->cases.entry[i], values[i]);
         }
     }
     return KVC_OK;
 }
 
 /* Several cases run at the same time, each with one replica after the other. */
-static enum kvc_status answer_all(struct scoring *scoring, const struct kvc_run_options *options,
+static enum kvc_status answer_due(struct answering *answering, const struct kvc_run_options *options,
                                   struct kvc_diag *diag)
 {
     const struct kvc_pool_options pool = {
-        .tasks = scoring->due_count,
+        .tasks = answering->due_count,
         .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
-        .answer_bytes = scoring->paper->cases.count * sizeof(struct kvc_interval),
+        .answer_bytes = answering->paper->cases.count * sizeof(struct kvc_interval),
         .noun = "case",
-        .data = scoring,
+        .data = answering,
         .body = answer_task,
         .memory_bytes = memory_bytes,
         .available_bytes = kvc_memory_available_bytes(),
@@ -334,22 +353,79 @@ static enum kvc_status answer_all(struct scoring *scoring, const struct kvc_run_
     return kvc_pool_run(&pool, options->progress, diag);
 }
 
-/* Scores the cases that follow from others, which are listed after their parts. */
-static enum kvc_status score_derived(struct kvc_paper *paper, struct kvc_diag *diag)
+/* Scores the wanted cases that follow from others, which are listed after their parts. */
+static enum kvc_status score_derived(const struct kvc_paper *paper, const bool *wanted,
+                                     struct kvc_score *scores, struct kvc_diag *diag)
 {
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < paper->cases.count && status == KVC_OK; i++) {
         struct kvc_interval value;
-        if (kvc_case_is_derived(&paper->cases.entry[i])) {
+        if (kvc_case_is_derived(&paper->cases.entry[i]) && (wanted == NULL || wanted[i])) {
             status = paper->cases.entry[i].mode == KVC_CASE_RATIO
-                         ? kvc_score_ratio(&paper->cases, i, paper->scores, &value, diag)
-                         : kvc_aggregate_value(&paper->cases, i, paper->scores, &value, diag);
+                         ? kvc_score_ratio(&paper->cases, i, scores, &value, diag)
+                         : kvc_aggregate_value(&paper->cases, i, scores, &value, diag);
             if (status == KVC_OK) {
-                score_one(&paper->scores[i], &paper->cases.entry[i], value);
+                score_one(&scores[i], &paper->cases.entry[i], value);
             }
         }
     }
     return status;
+}
+
+enum kvc_status kvc_paper_answer(struct kvc_paper *paper, const bool *wanted,
+                                 char (*overrides)[KVC_IDENTIFIED_TEXT], struct kvc_score *scores,
+                                 const struct kvc_run_options *options, struct kvc_diag *diag)
+{
+    struct answering answering = {.paper = paper, .given = overrides, .scores = scores};
+    answering.due = calloc(paper->cases.count + 1, sizeof(*answering.due));
+    if (answering.due == NULL) {
+        kvc_out_of_memory("%zu cases", paper->cases.count);
+    }
+    kvc_subject_path(paper->subject, "cases.csv", answering.list);
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        bool listed = kvc_case_is_derived(&paper->cases.entry[i]) || (wanted != NULL && !wanted[i]);
+        for (uint32_t j = 0; j < answering.due_count && !listed; j++) {
+            listed = asks_the_same(&answering, i, answering.due[j]);
+        }
+        if (!listed) {
+            answering.due[answering.due_count++] = (uint32_t)i;
+        }
+    }
+    enum kvc_status status = answering.due_count > 0 ? answer_due(&answering, options, diag) : KVC_OK;
+    free(answering.due);
+    return status == KVC_OK ? score_derived(paper, wanted, scores, diag) : status;
+}
+
+/* Scores the cases that identified parameters concern once more. Other cases keep their scores. */
+static enum kvc_status score_identified(struct kvc_paper *paper, const struct kvc_run_options *options,
+                                        struct kvc_diag *diag)
+{
+    const struct kvc_cases *cases = &paper->cases;
+    char(*overrides)[KVC_IDENTIFIED_TEXT] = calloc(cases->count + 1, sizeof(*overrides));
+    bool *wanted = calloc(cases->count + 1, sizeof(*wanted));
+    if (overrides == NULL || wanted == NULL) {
+        kvc_out_of_memory("%zu cases", cases->count);
+    }
+    for (size_t i = 0; i < cases->count; i++) {
+        struct kvc_interval baseline_frac = paper->cross_validated[i].baseline_frac;
+        wanted[i] = kvc_case_is_derived(&cases->entry[i]);
+        if (!wanted[i]) {
+            kvc_identified_overrides(&paper->identified, i, paper->scenarios[i].system, overrides[i]);
+            wanted[i] = overrides[i][0] != '\0';
+        }
+        paper->cross_validated[i] = paper->scores[i];
+        paper->cross_validated[i].baseline_frac = baseline_frac;
+    }
+    enum kvc_status status =
+        kvc_paper_answer(paper, wanted, overrides, paper->cross_validated, options, diag);
+    free(overrides);
+    free(wanted);
+    return status;
+}
+
+bool kvc_paper_concerned(const struct kvc_paper *paper, size_t at)
+{
+    return paper->cross_validated[at].predicted.mean != paper->scores[at].predicted.mean;
 }
 
 /* ---- files ---- */
@@ -358,66 +434,67 @@ void kvc_paper_free(struct kvc_paper *paper)
 {
     kvc_cases_free(&paper->cases);
     free(paper->scores);
+    free(paper->cross_validated);
     free(paper->moved_by);
-    paper->scores = NULL;
-    paper->moved_by = NULL;
+    free(paper->scenarios);
+    *paper = (struct kvc_paper){.subject = paper->subject};
+}
+
+/* Adds what writes a file of the paper that cannot be read. */
+static enum kvc_status name_option(const struct kvc_paper *paper, const char *option, enum kvc_status status,
+                                   struct kvc_diag *diag)
+{
+    char message[sizeof(diag->message)];
+    if (status == KVC_OK) {
+        return KVC_OK;
+    }
+    strcpy(message, diag->message);
+    return kvc_diag_fail(diag, status, "%.900s; kvcast validate %s %s writes the file", message,
+                         paper->subject->name, option);
 }
 
 /* Reads the elasticities of the cases. Without the file, it is unknown which cases test the model. */
 static enum kvc_status read_elasticities(struct kvc_paper *paper, struct kvc_diag *diag)
 {
-    char path[PATH_MAX], message[sizeof(diag->message)];
+    char path[PATH_MAX];
     kvc_subject_path(paper->subject, "elasticities.csv", path);
-    enum kvc_status status = kvc_elasticities_read(path, &paper->cases, paper->moved_by, diag);
-    if (status != KVC_OK) {
-        strcpy(message, diag->message);
-        return kvc_diag_fail(diag, status, "%.900s; kvcast validate %s --elasticities writes the file",
-                             message, paper->subject->name);
-    }
-    for (size_t i = 0; i < paper->cases.count; i++) {
+    enum kvc_status status = name_option(
+        paper, "--elasticities", kvc_elasticities_read(path, &paper->cases, paper->moved_by, diag), diag);
+    for (size_t i = 0; i < paper->cases.count && status == KVC_OK; i++) {
         paper->scores[i].not_counted = kvc_case_kind_of(&paper->cases.entry[i]) <= KVC_KIND_CLAIM &&
                                        kvc_moved_by_nothing_or_input(&paper->moved_by[i]);
     }
-    return KVC_OK;
-}
-
-/* Loads the scenario of a case, checks it if it is simulated, and finds the memory that it needs. Inputs are
- * checked as well, because ratios are scored. */
-static enum kvc_status check_scenario(const struct scoring *scoring, size_t at, struct kvc_diag *diag)
-{
-    const struct kvc_case *asked = &scoring->paper->cases.entry[at];
-    char path[PATH_MAX], overrides[sizeof(asked->overrides)];
-    struct kvc_capacity_bounds bounds;
-    struct kvc_loaded *loaded = NULL;
-    kvc_data_path(asked->scenario, path);
-    enum kvc_status status =
-        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &bounds, diag);
-    status = status != KVC_OK ? status : kvc_validate_load(path, overrides, &loaded, diag);
-    status = name_case(asked, scoring->list, status, diag);
-    if (status == KVC_OK && asked->mode != KVC_CASE_PREDICT) {
-        status = kvc_validate_check(loaded, overrides, scoring->list, asked->line, diag);
-        scoring->memory_bytes[at] = kvc_memory_needed_bytes(&loaded->scenario);
-    }
-    kvc_loaded_free(loaded);
     return status;
 }
 
-/* Lists one of the cases that ask the same, and checks it. */
-static enum kvc_status list_due(struct scoring *scoring, struct kvc_diag *diag)
+/* Reads which parameters are to be identified. */
+static enum kvc_status read_identified(struct kvc_paper *paper, struct kvc_diag *diag)
 {
-    const struct kvc_cases *cases = &scoring->paper->cases;
-    enum kvc_status status = KVC_OK;
-    for (size_t i = 0; i < cases->count && status == KVC_OK; i++) {
-        bool listed = kvc_case_is_derived(&cases->entry[i]);
-        for (uint32_t j = 0; j < scoring->due_count && !listed; j++) {
-            listed = asks_the_same(&cases->entry[i], &cases->entry[scoring->due[j]]);
-        }
-        if (!listed) {
-            scoring->due[scoring->due_count++] = (uint32_t)i;
-            status = check_scenario(scoring, i, diag);
-        }
+    char path[PATH_MAX];
+    size_t points = 0;
+    kvc_subject_path(paper->subject, "identified.csv", path);
+    enum kvc_status status = kvc_identified_read(path, &paper->cases, &paper->identified, diag);
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        points += kvc_case_kind_of(&paper->cases.entry[i]) == KVC_KIND_POINT &&
+                  kvc_score_counts(&paper->cases.entry[i], &paper->scores[i]);
+    }
+    if (status == KVC_OK && paper->identified.count > points / POINTS_PER_PARAMETER) {
+        return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                "found %zu parameters for %zu points that count, allowed: one for %d points",
+                                paper->identified.count, points, POINTS_PER_PARAMETER);
     }
     return status;
+}
+
+/* Reads the values of the identified parameters and the errors that they had. */
+static enum kvc_status read_identification(struct kvc_paper *paper, struct kvc_diag *diag)
+{
+    char path[PATH_MAX];
+    kvc_subject_path(paper->subject, "identification.csv", path);
+    enum kvc_status status = name_option(
+        paper, "--identify", kvc_identification_read(path, &paper->cases, &paper->identified, diag), diag);
+    kvc_subject_path(paper->subject, "cross_validated.csv", path);
+    return status != KVC_OK ? status : kvc_baseline_read(path, &paper->cases, paper->cross_validated, diag);
 }
 
 enum kvc_status kvc_paper_read(const struct kvc_subject *subject, struct kvc_paper *paper,
@@ -432,45 +509,78 @@ enum kvc_status kvc_paper_read(const struct kvc_subject *subject, struct kvc_pap
     }
     size_t count = paper->cases.count + 1;
     paper->scores = calloc(count, sizeof(*paper->scores));
+    paper->cross_validated = calloc(count, sizeof(*paper->cross_validated));
     paper->moved_by = calloc(count, sizeof(*paper->moved_by));
-    if (paper->scores == NULL || paper->moved_by == NULL) {
+    paper->scenarios = calloc(count, sizeof(*paper->scenarios));
+    if (paper->scores == NULL || paper->cross_validated == NULL || paper->moved_by == NULL ||
+        paper->scenarios == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", paper->cases.count);
     }
     status = read_elasticities(paper, diag);
     kvc_subject_path(subject, "baseline.csv", path);
-    return status != KVC_OK ? status : kvc_baseline_read(path, &paper->cases, paper->scores, diag);
+    status = status != KVC_OK ? status : kvc_baseline_read(path, &paper->cases, paper->scores, diag);
+    return status != KVC_OK ? status : read_identified(paper, diag);
 }
 
-/* Reads and checks everything, so that all mistakes in files are found before anything runs. */
-static enum kvc_status read_all(struct scoring *scoring, const struct kvc_subject *subject,
-                                struct kvc_diag *diag)
+/* Loads the scenario of a case, checks it if it is simulated, and finds the memory that it needs. Inputs are
+ * checked as well, because ratios are scored. */
+static enum kvc_status check_scenario(struct kvc_paper *paper, const char *list, size_t at,
+                                      struct kvc_diag *diag)
 {
-    enum kvc_status status = kvc_paper_read(subject, scoring->paper, diag);
-    if (status != KVC_OK) {
-        return status;
+    const struct kvc_case *asked = &paper->cases.entry[at];
+    struct kvc_paper_scenario *scenario = &paper->scenarios[at];
+    char path[PATH_MAX], overrides[sizeof(asked->overrides)];
+    struct kvc_capacity_bounds bounds;
+    struct kvc_loaded *loaded = NULL;
+    kvc_data_path(asked->scenario, path);
+    enum kvc_status status =
+        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &bounds, diag);
+    status = status != KVC_OK ? status : kvc_validate_load(path, overrides, &loaded, diag);
+    status = name_case(asked, list, status, diag);
+    if (status == KVC_OK) {
+        scenario->system = loaded->scenario.model->name;
+        scenario->memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
     }
-    size_t count = scoring->paper->cases.count + 1;
-    kvc_subject_path(subject, "cases.csv", scoring->list);
-    scoring->due = calloc(count, sizeof(*scoring->due));
-    scoring->memory_bytes = calloc(count, sizeof(*scoring->memory_bytes));
-    if (scoring->due == NULL || scoring->memory_bytes == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu cases", count - 1);
+    if (status == KVC_OK && asked->mode != KVC_CASE_PREDICT) {
+        status = kvc_validate_check(loaded, overrides, list, asked->line, diag);
     }
-    return list_due(scoring, diag);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+enum kvc_status kvc_paper_open(const struct kvc_subject *subject, struct kvc_paper *paper,
+                               struct kvc_diag *diag)
+{
+    const struct answering same = {.paper = paper};
+    char list[PATH_MAX];
+    enum kvc_status status = kvc_paper_read(subject, paper, diag);
+    kvc_subject_path(subject, "cases.csv", list);
+    for (size_t i = 0; i < paper->cases.count && status == KVC_OK; i++) {
+        size_t twin = 0;
+        while (!asks_the_same(&same, i, twin)) {
+            twin++;
+        }
+        if (twin < i) {
+            paper->scenarios[i] = paper->scenarios[twin];
+        } else if (!kvc_case_is_derived(&paper->cases.entry[i])) {
+            status = check_scenario(paper, list, i, diag);
+        }
+    }
+    return status;
 }
 
 enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                 struct kvc_paper *paper, struct kvc_diag *diag)
 {
-    struct scoring scoring = {.paper = paper};
-    enum kvc_status status = read_all(&scoring, subject, diag);
-    if (status == KVC_OK) {
-        status = answer_all(&scoring, options, diag);
+    enum kvc_status status = kvc_paper_open(subject, paper, diag);
+    if (status == KVC_OK && paper->identified.count > 0) {
+        status = read_identification(paper, diag);
     }
     if (status == KVC_OK) {
-        status = score_derived(paper, diag);
+        status = kvc_paper_answer(paper, NULL, NULL, paper->scores, options, diag);
     }
-    free(scoring.due);
-    free(scoring.memory_bytes);
+    if (status == KVC_OK && paper->identified.count > 0) {
+        status = score_identified(paper, options, diag);
+    }
     return status;
 }

@@ -84,6 +84,44 @@ static void add_comparison(struct kvc_grid *grid, const struct kvc_case *scored,
     kvc_grid_add(grid, verdict_text(scored, score));
 }
 
+/* Lists the cases whose prediction identified parameters change, and the parameters. */
+static void print_cross_validated(const struct kvc_paper *paper)
+{
+    static const char *const heads[] = {"case", "by facts", "cross-validated", "+/-", "verdict", "with"};
+    const struct kvc_cases *cases = &paper->cases;
+    struct kvc_grid grid = {.columns = 0};
+    for (; grid.columns < (int)(sizeof(heads) / sizeof(*heads)); grid.columns++) {
+        kvc_grid_add(&grid, heads[grid.columns]);
+    }
+    for (size_t i = 0; i < cases->count; i++) {
+        const struct kvc_score *score = &paper->cross_validated[i];
+        char text[KVC_IDENTIFIED_TEXT] = "";
+        if (!kvc_score_counts(&cases->entry[i], score) || !kvc_paper_concerned(paper, i)) {
+            continue;
+        }
+        if (!kvc_case_is_derived(&cases->entry[i])) {
+            kvc_identified_overrides(&paper->identified, i, paper->scenarios[i].system, text);
+        }
+        kvc_grid_add(&grid, cases->entry[i].id);
+        add_number(&grid, "%+.1f %%", 100 * paper->scores[i].error_frac.mean);
+        add_number(&grid, "%+.1f %%", 100 * score->error_frac.mean);
+        add_number(&grid, "%.1f %%", 100 * score->error_frac.half_width);
+        kvc_grid_add(&grid, verdict_text(&cases->entry[i], score));
+        kvc_grid_add(&grid, text[0] != '\0' ? text : "the values of its parts");
+    }
+    if (paper->identified.count > 0) {
+        printf("errors with identified parameters, of which none has seen the figure that it predicts\n");
+        kvc_grid_print(&grid, 2, stdout);
+        for (size_t i = 0; i < paper->identified.count; i++) {
+            if (paper->identified.value[i].dropped[0] != '\0') {
+                printf("%s is not used: %s\n", paper->identified.parameter[i].path,
+                       paper->identified.value[i].dropped);
+            }
+        }
+        printf("\n");
+    }
+}
+
 /* Prints the cases of one kind, and nothing if there are none. */
 static void print_kind(const struct kvc_paper *paper, enum kvc_case_kind kind)
 {
@@ -169,17 +207,32 @@ static void print_moved_by(const struct kvc_paper *paper)
     kvc_grid_print(&grid, 2, stdout);
 }
 
+static void print_errors(const char *name, const struct kvc_score_summary *summary)
+{
+    printf("%s: %zu points, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu outside their "
+           "tolerance\n",
+           name, summary->points.count, 100 * summary->points.mean_abs_frac,
+           100 * summary->points.p95_abs_frac, 100 * summary->points.max_abs_frac, summary->points_missed);
+}
+
 static void print_summary(const struct kvc_paper *paper)
 {
     struct kvc_score_summary summary = kvc_score_summarise(&paper->cases, paper->scores);
-    printf("\n%s: %zu points, absolute error mean %.1f %%, p95 %.1f %%, max %.1f %%; %zu outside their "
-           "tolerance\n",
-           paper->subject->name, summary.points.count, 100 * summary.points.mean_abs_frac,
-           100 * summary.points.p95_abs_frac, 100 * summary.points.max_abs_frac, summary.points_missed);
+    printf("\n");
+    print_errors(paper->subject->name, &summary);
     printf("ranges held: %zu of %zu; claims held: %zu of %zu; not counted: %zu that nothing moves or that "
            "return an input, %zu duplicates, %zu excluded, %zu equations, %zu inputs; %zu regressed\n",
            summary.ranges_held, summary.ranges, summary.claims_held, summary.claims, summary.not_counted,
            summary.duplicates, summary.excluded, summary.equations, summary.inputs, summary.regressed);
+    if (paper->identified.count > 0) {
+        char name[64];
+        summary = kvc_score_summarise(&paper->cases, paper->cross_validated);
+        snprintf(name, sizeof(name), "cross-validated with %zu identified parameters",
+                 kvc_identified_used(&paper->identified));
+        print_errors(name, &summary);
+        printf("ranges held: %zu of %zu; claims held: %zu of %zu; %zu regressed\n", summary.ranges_held,
+               summary.ranges, summary.claims_held, summary.claims, summary.regressed);
+    }
 }
 
 void kvc_paper_print(const struct kvc_paper *paper)
@@ -187,29 +240,65 @@ void kvc_paper_print(const struct kvc_paper *paper)
     for (int kind = KVC_KIND_POINT; kind < KVC_KIND_KINDS; kind++) {
         print_kind(paper, (enum kvc_case_kind)kind);
     }
+    print_cross_validated(paper);
     print_not_counted(paper);
     print_moved_by(paper);
     print_lacks(&paper->cases, paper->scores);
     print_summary(paper);
 }
 
+/* Returns the errors of the points, and how many ranges and claims are held. */
+static json_t *errors_document(const struct kvc_score_summary *summary)
+{
+    bool none = summary->points.count == 0;
+    return json_pack("{s:{s:I, s:o, s:o, s:o, s:I}, s:{s:I, s:I}, s:{s:I, s:I}, s:I}", "points", "count",
+                     (json_int_t)summary->points.count, "mean_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->points.mean_abs_frac), "p95_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->points.p95_abs_frac), "max_abs_frac",
+                     kvc_validate_number(none ? NAN : summary->points.max_abs_frac), "outside_tolerance",
+                     (json_int_t)summary->points_missed, "ranges", "count", (json_int_t)summary->ranges,
+                     "held", (json_int_t)summary->ranges_held, "claims", "count", (json_int_t)summary->claims,
+                     "held", (json_int_t)summary->claims_held, "regressed", (json_int_t)summary->regressed);
+}
+
+/* Returns the score with identified parameters and their values, or null if the paper has none. */
+static json_t *cross_validated_document(const struct kvc_paper *paper)
+{
+    if (paper->identified.count == 0) {
+        return json_null();
+    }
+    struct kvc_score_summary summary = kvc_score_summarise(&paper->cases, paper->cross_validated);
+    json_t *document = errors_document(&summary), *parameters = json_array();
+    for (size_t i = 0; i < paper->identified.count; i++) {
+        const struct kvc_identified_parameter *parameter = &paper->identified.parameter[i];
+        const struct kvc_identified_value *value = &paper->identified.value[i];
+        json_array_append_new(
+            parameters,
+            json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s?}", "system", parameter->system,
+                      "parameter", parameter->path, "unit", parameter->unit, "value",
+                      kvc_validate_number(value->value), "low", kvc_validate_number(value->low), "high",
+                      kvc_validate_number(value->high), "facts", kvc_validate_number(value->facts),
+                      "condition", kvc_validate_number(value->condition), "dropped",
+                      value->dropped[0] != '\0' ? value->dropped : NULL));
+    }
+    json_object_set_new(document, "parameters", parameters);
+    return document;
+}
+
 json_t *kvc_paper_summary(const struct kvc_paper *paper)
 {
     struct kvc_score_summary summary = kvc_score_summarise(&paper->cases, paper->scores);
-    bool none = summary.points.count == 0;
-    json_t *points =
-        json_pack("{s:I, s:o, s:o, s:o, s:I}", "count", (json_int_t)summary.points.count, "mean_abs_frac",
-                  kvc_validate_number(none ? NAN : summary.points.mean_abs_frac), "p95_abs_frac",
-                  kvc_validate_number(none ? NAN : summary.points.p95_abs_frac), "max_abs_frac",
-                  kvc_validate_number(none ? NAN : summary.points.max_abs_frac), "outside_tolerance",
-                  (json_int_t)summary.points_missed);
-    return json_pack("{s:s, s:o, s:{s:I, s:I}, s:{s:I, s:I}, s:I, s:I, s:I, s:I, s:I, s:I}", "paper",
-                     paper->subject->name, "points", points, "ranges", "count", (json_int_t)summary.ranges,
-                     "held", (json_int_t)summary.ranges_held, "claims", "count", (json_int_t)summary.claims,
-                     "held", (json_int_t)summary.claims_held, "equations", (json_int_t)summary.equations,
-                     "inputs", (json_int_t)summary.inputs, "not_counted", (json_int_t)summary.not_counted,
-                     "duplicates", (json_int_t)summary.duplicates, "excluded", (json_int_t)summary.excluded,
-                     "regressed", (json_int_t)summary.regressed);
+    json_t *document = json_pack("{s:s}", "paper", paper->subject->name), *errors = errors_document(&summary);
+    json_t *counts =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "equations", (json_int_t)summary.equations, "inputs",
+                  (json_int_t)summary.inputs, "not_counted", (json_int_t)summary.not_counted, "duplicates",
+                  (json_int_t)summary.duplicates, "excluded", (json_int_t)summary.excluded, "cross_validated",
+                  cross_validated_document(paper));
+    json_object_update(document, errors);
+    json_object_update(document, counts);
+    json_decref(errors);
+    json_decref(counts);
+    return document;
 }
 
 /* Returns the parameters that move the case as a list of objects. */
@@ -232,6 +321,7 @@ void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
 {
     const struct kvc_cases *cases = &paper->cases;
     const struct kvc_score *scores = paper->scores;
+    bool identified = paper->identified.count > 0;
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *scored = &cases->entry[i];
         json_t *entry = json_pack(
@@ -254,6 +344,8 @@ void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
             {"tolerance_frac", scored->tolerance_frac},
             {"baseline_frac", scores[i].baseline_frac.mean},
             {"baseline_half_width_frac", scores[i].baseline_frac.half_width},
+            {"cross_validated", identified ? paper->cross_validated[i].predicted.mean : NAN},
+            {"cross_validated_error_frac", identified ? paper->cross_validated[i].error_frac.mean : NAN},
         };
         for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {
             json_object_set_new(entry, numbers[j].name, kvc_validate_number(numbers[j].value));

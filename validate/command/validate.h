@@ -12,6 +12,7 @@
 #include "scenarios/run/driver.h"
 #include "validate/scoring/comparison.h"
 #include "validate/scoring/elasticities.h"
+#include "validate/scoring/identified.h"
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
 
@@ -61,23 +62,58 @@ extern const double kvc_validate_any_capacity_mops;
 enum kvc_status kvc_validate_check_capacity(const struct kvc_measuring_plan *plan, size_t line,
                                             const struct kvc_loaded *loaded, struct kvc_diag *diag);
 
+/* The scenario of a case. */
+struct kvc_paper_scenario {
+    const char *system; /* Its system.kind; NULL for a case that follows from others. */
+    double memory_bytes;
+};
+
 /* The cases of a paper and their scores. */
 struct kvc_paper {
     const struct kvc_subject *subject;
     struct kvc_cases cases;
-    struct kvc_score *scores;
-    struct kvc_moved_by *moved_by; /* Indexed by case. */
+    struct kvc_score *scores;             /* From hardware facts alone, by case. */
+    struct kvc_identified identified;     /* Its count is 0 if the paper has no identified parameters. */
+    struct kvc_score *cross_validated;    /* With the parameters that a figure has not determined, by case. */
+    struct kvc_moved_by *moved_by;        /* Indexed by case. */
+    struct kvc_paper_scenario *scenarios; /* Indexed by case. */
 };
 
 void kvc_paper_free(struct kvc_paper *paper);
 
-/* Reads the cases, what moves them and their baseline, and runs nothing. Call kvc_paper_free() in any case.
- */
+/* Reads the cases, what moves them, their baseline and which parameters are identified, and runs nothing.
+ * Call kvc_paper_free() in any case. */
 enum kvc_status kvc_paper_read(const struct kvc_subject *subject, struct kvc_paper *paper,
                                struct kvc_diag *diag);
 
+/* Reads the paper, and loads and checks all scenarios, so that all mistakes in files are found before
+ * anything runs. */
+enum kvc_status kvc_paper_open(const struct kvc_subject *subject, struct kvc_paper *paper,
+                               struct kvc_diag *diag);
+
+/* Answers and scores the wanted cases, or all if `wanted` is NULL. The overrides of each case stand before
+ * its own; NULL: none. Other cases keep their scores, from which derived cases follow. */
+enum kvc_status kvc_paper_answer(struct kvc_paper *paper, const bool *wanted,
+                                 char (*overrides)[KVC_IDENTIFIED_TEXT], struct kvc_score *scores,
+                                 const struct kvc_run_options *options, struct kvc_diag *diag);
+
+/* Scores all cases from hardware facts alone and, if the paper has identified parameters, with them. */
 enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct kvc_run_options *options,
                                 struct kvc_paper *paper, struct kvc_diag *diag);
+
+/* Returns whether identified parameters change the prediction of this case. */
+bool kvc_paper_concerned(const struct kvc_paper *paper, size_t at);
+
+/* Identifies the parameters that identified.csv asks for, writes identification.csv
+ * (validate/scoring/identified.h) and prints tables on stdout.
+ *
+ * Bounded least squares find the values with which the logarithms of the figures are predicted best, each
+ * relative to its tolerance. The fit is repeated without each figure in turn. A parameter is dropped if the
+ * figures leave its interval wider than a factor of two, if they ask for a value outside the bounds, or if
+ * two figures contradict each other: the ranges of values with which each of them is predicted within its
+ * tolerance do not overlap. */
+enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const struct kvc_run_options *options,
+                                   struct kvc_diag *diag);
 
 /* Finds the parameters that move the cases of the paper and writes elasticities.csv
  * (validate/scoring/elasticities.h). Every number of a scenario is multiplied by 1.05, and if none moves the

@@ -1,7 +1,7 @@
 /* Fuzz target that takes any bytes as one of the tables of kvcast validate, which the first byte selects:
- * cases and facts of a paper, plan and measured runs of a machine, baseline, elasticities. A table that is
- * refused has one message. Cases and facts that are accepted are checked against each other, and measured
- * runs that are written read back as the same. */
+ * cases and facts of a paper, plan and measured runs of a machine, baseline, elasticities, identified
+ * parameters and their values. A table that is refused has one message. Cases and facts that are accepted are
+ * checked against each other, and measured runs that are written read back as the same. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "sim/base/text/refusal_fixture.h"
 #include "validate/scoring/elasticities.h"
 #include "validate/scoring/facts_fixture.h"
+#include "validate/scoring/identified.h"
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
 
@@ -123,6 +124,33 @@ static enum kvc_status read_plan(const char *path, struct kvc_diag *diag)
     return status;
 }
 
+static enum kvc_status read_identified(const char *path, struct kvc_diag *diag)
+{
+    struct kvc_identified identified;
+    enum kvc_status status = kvc_identified_read(path, &known_cases, &identified, diag);
+    for (size_t i = 0; status == KVC_OK && i < identified.count; i++) {
+        const struct kvc_identified_parameter *parameter = &identified.parameter[i];
+        kvc_fuzz_check(parameter->low > 0 && parameter->low < parameter->high && parameter->figures > 0);
+    }
+    return status;
+}
+
+static enum kvc_status read_identification(const char *path, struct kvc_diag *diag)
+{
+    char text[KVC_IDENTIFIED_TEXT];
+    struct kvc_identified identified = {
+        .count = 1,
+        .parameter = {{.system = "mica", .path = "system.cost", .unit = "us", .figures = 1}},
+        .figures = 1};
+    enum kvc_status status = kvc_identification_read(path, &known_cases, &identified, diag);
+    if (status == KVC_OK) {
+        kvc_identified_overrides(&identified, 0, "mica", text);
+        kvc_identified_overrides(&identified, 1, "mica", text);
+        kvc_fuzz_check((text[0] != '\0') == (kvc_identified_used(&identified) == 1));
+    }
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     if (bytes == 0) {
@@ -133,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct kvc_moved_by moved_by[2] = {0};
     struct kvc_diag diag = {0};
     enum kvc_status status;
-    switch (data[0] % 6) {
+    switch (data[0] % 8) {
     case 0:
         status = read_cases(path, &diag);
         break;
@@ -148,6 +176,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         break;
     case 4:
         status = kvc_baseline_read(path, &known_cases, scores, &diag);
+        break;
+    case 5:
+        status = read_identified(path, &diag);
+        break;
+    case 6:
+        status = read_identification(path, &diag);
         break;
     default:
         status = kvc_elasticities_read(path, &known_cases, moved_by, &diag);

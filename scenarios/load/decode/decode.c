@@ -142,7 +142,16 @@ void kvc_decode_suggest(const char *found, const char *const *names, char *out, 
 
 const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path)
 {
-    return was_set(decoder, path) ? "--set" : "scenario";
+    const struct kvc_loaded *loaded = decoder->loaded;
+    if (was_set(decoder, path)) {
+        return "--set";
+    }
+    for (uint32_t i = 0; i < loaded->calibrated.count; i++) {
+        if (strcmp(path, loaded->calibrated.entry[i].path) == 0) {
+            return loaded->calibrated_source;
+        }
+    }
+    return "scenario";
 }
 
 /* Writes "a, b, c" from the NULL-terminated names. */

@@ -79,7 +79,8 @@ enum kvc_status kvc_decode_table(const struct kvc_decoder *decoder, int index, c
 enum kvc_status kvc_decode_record(const struct kvc_decoder *decoder, const char *path, const char *value,
                                   bool bare, const char *source, bool hardware);
 
-/* Returns "--set" if an override wrote `path`, else "scenario". */
+/* Returns "--set" if an override wrote `path`, the source of identified parameters if they did, or else
+ * "scenario". */
 const char *kvc_decode_origin(const struct kvc_decoder *decoder, const char *path);
 
 enum { KVC_DECODE_LIST_MAX = 640 }; /* Length of a list of names in a message [bytes]. */

@@ -215,10 +215,21 @@ static enum kvc_status apply_override(const struct kvc_decoder *decoder, const s
 
 enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder)
 {
+    struct kvc_loaded *loaded = decoder->loaded;
     lua_pushvalue(decoder->lua, 1);
     enum kvc_status status = copy_table(decoder, "", 0);
+    int root = lua_gettop(decoder->lua);
     for (uint32_t i = 0; status == KVC_OK && decoder->set != NULL && i < decoder->set->count; i++) {
         status = apply_override(decoder, &decoder->set->entry[i]);
+    }
+    if (status == KVC_OK) {
+        status = kvc_load_calibrated(decoder, root, &loaded->calibrated, loaded->calibrated_source);
+    }
+    for (uint32_t i = 0; status == KVC_OK && i < loaded->calibrated.count; i++) {
+        const struct kvc_override *value = &loaded->calibrated.entry[i];
+        if (strcmp(kvc_decode_origin(decoder, value->path), "--set") != 0) {
+            status = apply_override(decoder, value);
+        }
     }
     return status;
 }

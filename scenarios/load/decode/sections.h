@@ -23,7 +23,12 @@ extern const struct kvc_option_table kvc_plan_option_table;
 extern const struct kvc_option_table kvc_day_option_table;
 extern const struct kvc_option_table kvc_day_curve_option_table;
 
-/* Pushes the returned table with all overrides applied. */
+/* Adds the values that figures of the store's paper determine, if the scenario has calibrated = "paper", and
+ * writes their source. */
+enum kvc_status kvc_load_calibrated(const struct kvc_decoder *decoder, int root, struct kvc_overrides *values,
+                                    char source[KVC_TEXT_MAX]);
+
+/* Pushes the returned table with all overrides applied, and before them the values that papers determine. */
 enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder);
 
 /* Pushes the value of an override: a number, true, false, or a text. */

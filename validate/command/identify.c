@@ -1,0 +1,575 @@
+/* kvcast validate --identify: values of parameters that figures of a paper determine. */
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_matrix.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <gsl/gsl_vector.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/cli/print.h"
+#include "sim/base/files/data_dir.h"
+#include "validate/command/validate.h"
+
+enum { MAX = KVC_IDENTIFIED_MAX, FIGURES = KVC_FIGURES_MAX };
+
+/* Factor between two values of a parameter whose answers give a derivative. Answers have noise, so it is no
+ * small step. */
+static const double STEP = 1.2;
+
+/* Iterations of a fit, and the steps, relative to a parameter's range, below which it ends. */
+enum { ITERATIONS = 12 };
+static const double NEAR = 2e-3;
+
+/* Largest ratio of the ends of an interval. */
+static const double WIDEST = 2;
+
+/* Part of a parameter's range, in the logarithm, that counts as its bound. */
+static const double EDGE = 0.02;
+
+/* Standard deviations in half of a 95 % interval. A figure's tolerance is taken as one. */
+static const double SIGMAS = 1.96;
+
+/* Predictions of all figures with one set of values. */
+struct point {
+    double value[MAX];        /* NaN: the scenario's own. */
+    double ln_ratio[FIGURES]; /* Logarithm of predicted over published. */
+};
+
+struct fitting {
+    struct kvc_paper *paper;
+    const struct kvc_run_options *options;
+    struct kvc_diag *diag;
+    enum kvc_status status; /* The first failure. */
+    size_t points;
+    struct point *point; /* Everything that has been answered so far. */
+    size_t parameters;   /* Free ones of the present fit. */
+    size_t parameter[MAX];
+    size_t figures; /* Those of the present fit, by number in kvc_identified. */
+    size_t figure[FIGURES];
+};
+
+static double sigma(const struct fitting *fitting, size_t figure)
+{
+    size_t at = fitting->paper->identified.figure[figure];
+    return fitting->paper->cases.entry[at].tolerance_frac / SIGMAS;
+}
+
+/* ---- answers ---- */
+
+static bool is_same(const double *a, const double *b, size_t count)
+{
+    bool same = true;
+    for (size_t i = 0; i < count; i++) {
+        same = same && (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])));
+    }
+    return same;
+}
+
+/* Answers all figures with these values. */
+static void answer(struct fitting *fitting, struct point *made)
+{
+    struct kvc_paper *paper = fitting->paper;
+    const struct kvc_identified *identified = &paper->identified;
+    char(*overrides)[KVC_IDENTIFIED_TEXT] = calloc(paper->cases.count, sizeof(*overrides));
+    bool *wanted = calloc(paper->cases.count, sizeof(*wanted));
+    struct kvc_score *scores = calloc(paper->cases.count, sizeof(*scores));
+    if (overrides == NULL || wanted == NULL || scores == NULL) {
+        kvc_out_of_memory("%zu cases", paper->cases.count);
+    }
+    for (size_t i = 0; i < identified->figures; i++) {
+        size_t at = identified->figure[i];
+        wanted[at] = true;
+        for (size_t j = 0; j < identified->count; j++) {
+            if (strcmp(identified->parameter[j].system, paper->scenarios[at].system) == 0) {
+                kvc_identified_append(&identified->parameter[j], made->value[j], overrides[at]);
+            }
+        }
+    }
+    fitting->status = kvc_paper_answer(paper, wanted, overrides, scores, fitting->options, fitting->diag);
+    for (size_t i = 0; i < identified->figures; i++) {
+        size_t at = identified->figure[i];
+        made->ln_ratio[i] = log(scores[at].predicted.mean / paper->cases.entry[at].published);
+        if (fitting->status == KVC_OK && !isfinite(made->ln_ratio[i])) {
+            fitting->status =
+                kvc_diag_fail(fitting->diag, KVC_ERR_SCENARIO,
+                              "case %s: its value with identified parameters is %g, which has no "
+                              "logarithm",
+                              paper->cases.entry[at].id, scores[at].predicted.mean);
+        }
+    }
+    free(overrides);
+    free(wanted);
+    free(scores);
+}
+
+/* Returns the logarithms of predicted over published, by figure, or NULL after a failure. */
+static const double *ask(struct fitting *fitting, const double value[MAX])
+{
+    size_t count = fitting->paper->identified.count;
+    for (size_t i = 0; i < fitting->points; i++) {
+        if (is_same(fitting->point[i].value, value, count)) {
+            return fitting->point[i].ln_ratio;
+        }
+    }
+    struct point made = {.ln_ratio = {0}};
+    memcpy(made.value, value, sizeof(made.value));
+    if (fitting->status == KVC_OK) {
+        answer(fitting, &made);
+    }
+    if (fitting->status != KVC_OK) {
+        return NULL;
+    }
+    struct point *grown = realloc(fitting->point, (fitting->points + 1) * sizeof(*grown));
+    if (grown == NULL) {
+        kvc_out_of_memory("%zu points of a fit", fitting->points + 1);
+    }
+    fitting->point = grown;
+    fitting->point[fitting->points] = made;
+    return fitting->point[fitting->points++].ln_ratio;
+}
+
+/* ---- least squares within bounds ---- */
+
+static double ln_range(const struct kvc_identified_parameter *parameter)
+{
+    return log(parameter->high / parameter->low);
+}
+
+/* The fit moves x, any number, and a parameter stays between its bounds: the logistic function of x is the
+ * part of its range, in the logarithm. */
+static double value_of(const struct kvc_identified_parameter *parameter, double x)
+{
+    return parameter->low * exp(ln_range(parameter) / (1 + exp(-x)));
+}
+
+static double part_of(const struct kvc_identified_parameter *parameter, double value)
+{
+    return log(value / parameter->low) / ln_range(parameter);
+}
+
+static void set_values(const struct fitting *fitting, const gsl_vector *x, double value[MAX])
+{
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    for (size_t i = 0; i < MAX; i++) {
+        value[i] = NAN;
+    }
+    for (size_t i = 0; i < fitting->parameters; i++) {
+        size_t at = fitting->parameter[i];
+        char text[64];
+        /* The value that the override will have, so that what is known is found again. */
+        snprintf(text, sizeof(text), "%.4g", value_of(&identified->parameter[at], gsl_vector_get(x, i)));
+        value[at] = strtod(text, NULL);
+    }
+}
+
+static int residuals(const gsl_vector *x, void *data, gsl_vector *out)
+{
+    struct fitting *fitting = data;
+    double value[MAX];
+    set_values(fitting, x, value);
+    const double *ln_ratio = ask(fitting, value);
+    for (size_t i = 0; i < fitting->figures && ln_ratio != NULL; i++) {
+        gsl_vector_set(out, i, ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]));
+    }
+    return ln_ratio != NULL ? GSL_SUCCESS : GSL_EBADFUNC;
+}
+
+/* Fills slope[i], the derivative of the logarithm of figure i by that of the parameter. */
+static bool find_slopes(struct fitting *fitting, const double value[MAX], size_t parameter,
+                        double slope[FIGURES])
+{
+    const struct kvc_identified_parameter *asked = &fitting->paper->identified.parameter[parameter];
+    double here[FIGURES], moved[MAX];
+    memcpy(moved, value, sizeof(moved));
+    const double *ln_ratio = ask(fitting, value);
+    if (ln_ratio == NULL) {
+        return false;
+    }
+    memcpy(here, ln_ratio, sizeof(here));
+    moved[parameter] =
+        value[parameter] * STEP <= asked->high ? value[parameter] * STEP : value[parameter] / STEP;
+    ln_ratio = ask(fitting, moved);
+    for (size_t i = 0; i < fitting->paper->identified.figures && ln_ratio != NULL; i++) {
+        slope[i] = (ln_ratio[i] - here[i]) / log(moved[parameter] / value[parameter]);
+    }
+    return ln_ratio != NULL;
+}
+
+static int derivatives(const gsl_vector *x, void *data, gsl_matrix *out)
+{
+    struct fitting *fitting = data;
+    double value[MAX], slope[FIGURES];
+    set_values(fitting, x, value);
+    for (size_t j = 0; j < fitting->parameters; j++) {
+        const struct kvc_identified_parameter *asked =
+            &fitting->paper->identified.parameter[fitting->parameter[j]];
+        double part = 1 / (1 + exp(-gsl_vector_get(x, j)));
+        if (!find_slopes(fitting, value, fitting->parameter[j], slope)) {
+            return GSL_EBADFUNC;
+        }
+        for (size_t i = 0; i < fitting->figures; i++) {
+            gsl_matrix_set(out, i, j,
+                           slope[fitting->figure[i]] / sigma(fitting, fitting->figure[i]) * ln_range(asked) *
+                               part * (1 - part));
+        }
+    }
+    return GSL_SUCCESS;
+}
+
+/* Fits the free parameters to the figures, from the values in `value`, which then has the best ones. Others
+ * are NaN. */
+static void fit(struct fitting *fitting, double value[MAX])
+{
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
+    gsl_multifit_nlinear_fdf function = {.f = residuals,
+                                         .df = derivatives,
+                                         .n = fitting->figures,
+                                         .p = fitting->parameters,
+                                         .params = fitting};
+    gsl_multifit_nlinear_workspace *work = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings,
+                                                                      fitting->figures, fitting->parameters);
+    gsl_vector *begin = gsl_vector_alloc(fitting->parameters);
+    if (work == NULL || begin == NULL) {
+        kvc_out_of_memory("a fit of %zu parameters", fitting->parameters);
+    }
+    for (size_t i = 0; i < fitting->parameters; i++) {
+        size_t at = fitting->parameter[i];
+        double part = part_of(&identified->parameter[at], value[at]);
+        part = isnan(part) ? 0.5 : fmin(fmax(part, 2 * EDGE), 1 - 2 * EDGE);
+        gsl_vector_set(begin, i, log(part / (1 - part)));
+    }
+    int info, found = gsl_multifit_nlinear_init(begin, &function, work);
+    if (found == GSL_SUCCESS) { /* A fit that stops early still has its best values. */
+        gsl_multifit_nlinear_driver(ITERATIONS, NEAR, NEAR, 0, NULL, NULL, &info, work);
+    }
+    set_values(fitting, gsl_multifit_nlinear_position(work), value);
+    gsl_multifit_nlinear_free(work);
+    gsl_vector_free(begin);
+}
+
+/* ---- what the fit says about each parameter ---- */
+
+static bool determines(const struct kvc_identified *identified, size_t parameter, size_t figure)
+{
+    bool found = false;
+    for (size_t i = 0; i < identified->parameter[parameter].figures; i++) {
+        found = found || identified->parameter[parameter].figure[i] == identified->figure[figure];
+    }
+    return found;
+}
+
+/* Chooses the free parameters and the figures of a fit without the figure `left_out`, or with all if it is
+ * identified->figures. A parameter is free if it is not dropped and keeps a figure; there are not more of
+ * them than figures. */
+static void choose(struct fitting *fitting, size_t left_out)
+{
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    bool used[FIGURES] = {false};
+    fitting->parameters = fitting->figures = 0;
+    for (size_t i = 0; i < identified->count; i++) {
+        bool keeps = false;
+        for (size_t j = 0; j < identified->figures && identified->value[i].dropped[0] == '\0'; j++) {
+            if (j != left_out && determines(identified, i, j)) {
+                keeps = used[j] = true;
+            }
+        }
+        if (keeps) {
+            fitting->parameter[fitting->parameters++] = i;
+        }
+    }
+    for (size_t j = 0; j < identified->figures; j++) {
+        if (used[j]) {
+            fitting->figure[fitting->figures++] = j;
+        }
+    }
+    fitting->parameters = fitting->parameters < fitting->figures ? fitting->parameters : fitting->figures;
+}
+
+/* The range of values of one parameter with which one figure is predicted within its tolerance, with the
+ * other parameters as fitted. */
+struct demand {
+    double value, low, high;
+};
+
+static struct demand demand_of(const struct fitting *fitting, double value, double ln_ratio, double slope,
+                               size_t figure)
+{
+    double half = SIGMAS * sigma(fitting, figure) / fabs(slope);
+    double asked = value * exp(-ln_ratio / slope);
+    return (struct demand){asked, asked * exp(-half), asked * exp(half)};
+}
+
+/* Says which two figures contradict each other about a parameter, if any do. */
+static void find_contradiction(const struct fitting *fitting, size_t parameter, const double *value,
+                               const double *ln_ratio, const double *slope, char dropped[400])
+{
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    const struct kvc_identified_parameter *asked = &identified->parameter[parameter];
+    for (size_t a = 0; a < identified->figures; a++) {
+        for (size_t b = 0; b < identified->figures; b++) {
+            if (!determines(identified, parameter, a) || !determines(identified, parameter, b)) {
+                continue;
+            }
+            struct demand one = demand_of(fitting, value[parameter], ln_ratio[a], slope[a], a);
+            struct demand other = demand_of(fitting, value[parameter], ln_ratio[b], slope[b], b);
+            if (one.high < other.low) {
+                snprintf(dropped, 400, "%s asks for %.3g%s (%.3g to %.3g) and %s for %.3g%s (%.3g to %.3g)",
+                         fitting->paper->cases.entry[identified->figure[a]].id, one.value, asked->unit,
+                         one.low, one.high, fitting->paper->cases.entry[identified->figure[b]].id,
+                         other.value, asked->unit, other.low, other.high);
+                return;
+            }
+        }
+    }
+}
+
+/* Fills the covariance of the logarithms of the free parameters and the condition number of the problem.
+ * slope[j] belongs to free parameter j. Both are infinite where figures do not determine a parameter. */
+static void find_covariance(const struct fitting *fitting, double slope[MAX][FIGURES], double *covariance,
+                            double *condition)
+{
+    size_t rows = fitting->figures, columns = fitting->parameters;
+    gsl_matrix *left = gsl_matrix_alloc(rows, columns), *right = gsl_matrix_alloc(columns, columns);
+    gsl_vector *singular = gsl_vector_alloc(columns), *work = gsl_vector_alloc(columns);
+    if (left == NULL || right == NULL || singular == NULL || work == NULL) {
+        kvc_out_of_memory("a fit of %zu parameters", columns);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < columns; j++) {
+            gsl_matrix_set(left, i, j, slope[j][fitting->figure[i]] / sigma(fitting, fitting->figure[i]));
+        }
+    }
+    gsl_linalg_SV_decomp(left, right, singular, work);
+    double most = gsl_vector_get(singular, 0), least = gsl_vector_get(singular, columns - 1);
+    *condition = most / least;
+    for (size_t j = 0; j < columns; j++) {
+        covariance[j] = 0;
+        for (size_t k = 0; k < columns; k++) {
+            covariance[j] += pow(gsl_matrix_get(right, j, k) / gsl_vector_get(singular, k), 2);
+        }
+    }
+    gsl_matrix_free(left);
+    gsl_matrix_free(right);
+    gsl_vector_free(singular);
+    gsl_vector_free(work);
+}
+
+/* Squared deviations of the figures from the fit by degree of freedom, at least 1. */
+static double spread(const struct fitting *fitting, const double *ln_ratio)
+{
+    double squares = 0;
+    size_t free_figures = fitting->figures - fitting->parameters;
+    for (size_t i = 0; i < fitting->figures; i++) {
+        squares += pow(ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2);
+    }
+    return free_figures > 0 ? fmax(1, squares / (double)free_figures) : 1;
+}
+
+/* Judges the free parameters with these values. Returns how many are dropped. */
+static size_t judge(struct fitting *fitting, const double *value)
+{
+    struct kvc_identified *identified = &fitting->paper->identified;
+    double slope[MAX][FIGURES] = {{0}}, variance[MAX], condition = NAN, here[FIGURES];
+    size_t dropped = 0;
+    const double *ln_ratio = ask(fitting, value);
+    if (ln_ratio == NULL) {
+        return 0;
+    }
+    memcpy(here, ln_ratio, sizeof(here));
+    for (size_t j = 0; j < fitting->parameters; j++) {
+        if (!find_slopes(fitting, value, fitting->parameter[j], slope[j])) {
+            return 0;
+        }
+    }
+    find_covariance(fitting, slope, variance, &condition);
+    for (size_t j = 0; j < fitting->parameters; j++) {
+        size_t at = fitting->parameter[j];
+        const struct kvc_identified_parameter asked = identified->parameter[at];
+        struct kvc_identified_value *made = &identified->value[at];
+        double half = SIGMAS * sqrt(variance[j] * spread(fitting, here));
+        double part = part_of(&asked, value[at]);
+        made->value = value[at];
+        made->condition = condition;
+        made->low = value[at] * exp(-half);
+        made->high = value[at] * exp(half);
+        find_contradiction(fitting, at, value, here, slope[j], made->dropped);
+        if (made->dropped[0] == '\0' && (part < EDGE || part > 1 - EDGE)) {
+            snprintf(made->dropped, sizeof(made->dropped),
+                     "the figures ask for a value outside of the bounds, %.4g%s to %.4g%s", asked.low,
+                     asked.unit, asked.high, asked.unit);
+        } else if (made->dropped[0] == '\0' && !(made->high <= WIDEST * made->low)) {
+            snprintf(made->dropped, sizeof(made->dropped),
+                     "its interval from %.3g to %.3g%s is wider than a factor of %g", made->low, made->high,
+                     asked.unit, WIDEST);
+        }
+        dropped += made->dropped[0] != '\0';
+    }
+    return dropped;
+}
+
+/* Repeats the fit without each figure. */
+static void cross_validate(struct fitting *fitting, const double *whole)
+{
+    struct kvc_identified *identified = &fitting->paper->identified;
+    for (size_t figure = 0; figure < identified->figures && fitting->status == KVC_OK; figure++) {
+        double value[MAX];
+        memcpy(value, whole, sizeof(value));
+        choose(fitting, figure);
+        if (fitting->parameters > 0) {
+            fit(fitting, value);
+        }
+        for (size_t i = 0; i < identified->count; i++) {
+            identified->value[i].without[figure] = NAN;
+        }
+        for (size_t j = 0; j < fitting->parameters; j++) {
+            identified->value[fitting->parameter[j]].without[figure] = value[fitting->parameter[j]];
+        }
+    }
+}
+
+/* Finds what the scenario of the first figure has without the parameter. */
+static void find_facts(struct kvc_paper *paper, size_t at)
+{
+    const struct kvc_identified_parameter *parameter = &paper->identified.parameter[at];
+    const struct kvc_case *asked = &paper->cases.entry[parameter->figure[0]];
+    char path[PATH_MAX], overrides[sizeof(asked->overrides)], *end = NULL;
+    struct kvc_capacity_bounds bounds;
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_diag unused = {0};
+    double *facts = &paper->identified.value[at].facts;
+    *facts = NAN;
+    kvc_data_path(asked->scenario, path);
+    if (kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &bounds, &unused) ==
+            KVC_OK &&
+        kvc_validate_load(path, overrides, &loaded, &unused) == KVC_OK) {
+        const struct kvc_parameter *found = kvc_parameters_find(&loaded->parameters, parameter->path);
+        double number = found != NULL ? strtod(found->value, &end) : NAN;
+        *facts = end != NULL && strcmp(end, parameter->unit) == 0 ? number : NAN;
+    }
+    kvc_loaded_free(loaded);
+}
+
+static void identify(struct fitting *fitting)
+{
+    struct kvc_identified *identified = &fitting->paper->identified;
+    double value[MAX];
+    for (size_t i = 0; i < identified->count; i++) {
+        find_facts(fitting->paper, i);
+        identified->value[i].value = identified->value[i].low = identified->value[i].high = NAN;
+        identified->value[i].condition = NAN;
+    }
+    do {
+        for (size_t i = 0; i < MAX; i++) {
+            value[i] = i < identified->count ? identified->value[i].facts : NAN;
+        }
+        choose(fitting, identified->figures);
+        if (fitting->parameters > 0) {
+            fit(fitting, value);
+        }
+    } while (fitting->status == KVC_OK && fitting->parameters > 0 && judge(fitting, value) > 0);
+    cross_validate(fitting, value);
+}
+
+/* ---- report ---- */
+
+static void add(struct kvc_grid *grid, double value, const char *unit)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.4g%s", value, unit);
+    kvc_grid_add(grid, isfinite(value) ? text : "-");
+}
+
+static void print_parameters(const struct kvc_identified *identified)
+{
+    static const char *const heads[] = {"system",    "parameter", "facts",     "identified",
+                                        "95 % from", "to",        "condition", "verdict"};
+    struct kvc_grid grid = {.columns = 0};
+    for (; grid.columns < (int)(sizeof(heads) / sizeof(*heads)); grid.columns++) {
+        kvc_grid_add(&grid, heads[grid.columns]);
+    }
+    for (size_t i = 0; i < identified->count; i++) {
+        const struct kvc_identified_parameter *parameter = &identified->parameter[i];
+        const struct kvc_identified_value *value = &identified->value[i];
+        kvc_grid_add(&grid, parameter->system);
+        kvc_grid_add(&grid, parameter->path);
+        add(&grid, value->facts, parameter->unit);
+        add(&grid, value->value, parameter->unit);
+        add(&grid, value->low, parameter->unit);
+        add(&grid, value->high, parameter->unit);
+        add(&grid, value->condition, "");
+        kvc_grid_add(&grid, value->dropped[0] == '\0' ? "used" : "dropped");
+    }
+    kvc_grid_print(&grid, 2, stdout);
+    for (size_t i = 0; i < identified->count; i++) {
+        if (identified->value[i].dropped[0] != '\0') {
+            printf("%s is dropped: %s\n", identified->parameter[i].path, identified->value[i].dropped);
+        }
+    }
+}
+
+/* Shows what each figure is predicted to be without having been seen. */
+static void print_figures(struct fitting *fitting)
+{
+    static const char *const heads[] = {"figure left out", "error by facts", "cross-validated", "with"};
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    struct kvc_grid grid = {.columns = 0};
+    for (; grid.columns < (int)(sizeof(heads) / sizeof(*heads)); grid.columns++) {
+        kvc_grid_add(&grid, heads[grid.columns]);
+    }
+    for (size_t figure = 0; figure < identified->figures; figure++) {
+        double none[MAX], value[MAX];
+        char text[KVC_IDENTIFIED_TEXT] = "", error[32];
+        for (size_t i = 0; i < MAX; i++) {
+            none[i] = NAN;
+            value[i] = i < identified->count ? identified->value[i].without[figure] : NAN;
+        }
+        for (size_t i = 0; i < identified->count; i++) {
+            kvc_identified_append(&identified->parameter[i], value[i], text);
+        }
+        kvc_grid_add(&grid, fitting->paper->cases.entry[identified->figure[figure]].id);
+        const double *sets[] = {none, value};
+        for (size_t i = 0; i < 2; i++) {
+            const double *ln_ratio = ask(fitting, sets[i]);
+            snprintf(error, sizeof(error), "%+.1f %%",
+                     ln_ratio != NULL ? 100 * expm1(ln_ratio[figure]) : NAN);
+            kvc_grid_add(&grid, error);
+        }
+        kvc_grid_add(&grid, text[0] != '\0' ? text : "facts alone");
+    }
+    kvc_grid_print(&grid, 2, stdout);
+}
+
+enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const struct kvc_run_options *options,
+                                   struct kvc_diag *diag)
+{
+    struct kvc_paper paper;
+    char path[PATH_MAX];
+    enum kvc_status status = kvc_paper_open(subject, &paper, diag);
+    kvc_subject_path(subject, "identified.csv", path);
+    if (status == KVC_OK && paper.identified.count == 0) {
+        status =
+            kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s: the file that names the parameters is missing", path);
+    }
+    struct fitting fitting = {.paper = &paper, .options = options, .diag = diag, .status = status};
+    if (status == KVC_OK) {
+        gsl_error_handler_t *handler = gsl_set_error_handler_off();
+        identify(&fitting);
+        gsl_set_error_handler(handler);
+        kvc_progress_done(options->progress);
+    }
+    if (fitting.status == KVC_OK) {
+        print_parameters(&paper.identified);
+        printf("\n");
+        print_figures(&fitting);
+    }
+    kvc_subject_path(subject, "identification.csv", path);
+    status = fitting.status != KVC_OK ? fitting.status
+                                      : kvc_identification_write(path, &paper.cases, &paper.identified, diag);
+    free(fitting.point);
+    kvc_paper_free(&paper);
+    return status;
+}

@@ -1,0 +1,269 @@
+#include "validate/scoring/identified.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/files/partial_file.h"
+#include "sim/base/text/csv.h"
+
+static const char asked_header[] = "system,parameter,low,high,figures,source";
+static const char answer_header[] = "system,parameter,left_out,value,low,high,facts,condition,dropped";
+
+struct reading {
+    const struct kvc_cases *cases;
+    struct kvc_identified *identified;
+    bool has_value[KVC_IDENTIFIED_MAX];
+};
+
+/* Parses "2us" into 2 and "us". */
+static enum kvc_status parse_bound(const char *cell, double *number, char *unit, size_t size,
+                                   struct kvc_diag *diag)
+{
+    char *end;
+    *number = strtod(cell, &end);
+    if (end == cell || !(*number > 0) || !isfinite(*number)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found the bound \"%.40s\", allowed: a number above 0",
+                             cell);
+    }
+    return kvc_csv_copy(end, unit, size, diag);
+}
+
+long kvc_identified_figure(const struct kvc_identified *identified, size_t at)
+{
+    for (size_t i = 0; i < identified->figures; i++) {
+        if (identified->figure[i] == at) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+/* Adds the case with this id to the figures of the parameter, and to all figures. */
+static enum kvc_status add_figure(const struct kvc_cases *cases, const char *id, size_t length,
+                                  struct kvc_identified *identified, struct kvc_diag *diag)
+{
+    struct kvc_identified_parameter *parameter = &identified->parameter[identified->count];
+    long found = kvc_cases_find(cases, id, length);
+    if (found < 0 || kvc_case_kind_of(&cases->entry[found]) != KVC_KIND_POINT ||
+        kvc_case_is_derived(&cases->entry[found])) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "found figure \"%.*s\", allowed: ids of cases with a published value that do not "
+            "follow from others",
+            (int)length, id);
+    }
+    bool is_new = kvc_identified_figure(identified, (size_t)found) < 0;
+    if (parameter->figures == KVC_FIGURES_MAX || (is_new && identified->figures == KVC_FIGURES_MAX)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found more than %d figures", KVC_FIGURES_MAX);
+    }
+    parameter->figure[parameter->figures++] = (size_t)found;
+    if (is_new) {
+        identified->figure[identified->figures++] = (size_t)found;
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status take_parameter(void *data, char *const *column, int line, struct kvc_diag *diag)
+{
+    const struct reading *reading = data;
+    struct kvc_identified *identified = reading->identified;
+    struct kvc_identified_parameter *parameter = &identified->parameter[identified->count];
+    char unit[sizeof(parameter->unit)];
+    if (identified->count == KVC_IDENTIFIED_MAX) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found more than %d parameters", KVC_IDENTIFIED_MAX);
+    }
+    *parameter = (struct kvc_identified_parameter){.line = line};
+    enum kvc_status status = kvc_csv_copy(column[0], parameter->system, sizeof(parameter->system), diag);
+    status =
+        status != KVC_OK ? status : kvc_csv_copy(column[1], parameter->path, sizeof(parameter->path), diag);
+    status = status != KVC_OK ? status
+                              : kvc_csv_copy(column[5], parameter->source, sizeof(parameter->source), diag);
+    status = status != KVC_OK ? status : parse_bound(column[2], &parameter->low, unit, sizeof(unit), diag);
+    status = status != KVC_OK
+                 ? status
+                 : parse_bound(column[3], &parameter->high, parameter->unit, sizeof(parameter->unit), diag);
+    if (status == KVC_OK && (strcmp(unit, parameter->unit) != 0 || parameter->low >= parameter->high)) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "found the bounds %.40s and %.40s, allowed: a lower and a higher one in the same unit", column[2],
+            column[3]);
+    }
+    for (const char *id = column[4]; status == KVC_OK && *id != '\0'; id += *id == ' ') {
+        size_t length = strcspn(id, " ");
+        status = length > 0 ? add_figure(reading->cases, id, length, identified, diag) : KVC_OK;
+        id += length;
+    }
+    if (status == KVC_OK && parameter->figures == 0) {
+        status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no figures that determine %s", parameter->path);
+    }
+    identified->count += status == KVC_OK;
+    return status;
+}
+
+enum kvc_status kvc_identified_read(const char *path, const struct kvc_cases *cases,
+                                    struct kvc_identified *identified, struct kvc_diag *diag)
+{
+    struct reading reading = {.cases = cases, .identified = identified};
+    const struct kvc_csv_format format = {.header = asked_header, .last_has_commas = true};
+    memset(identified, 0, sizeof(*identified));
+    return access(path, F_OK) != 0 ? KVC_OK : kvc_csv_visit(path, &format, take_parameter, &reading, diag);
+}
+
+/* Parses "22.5us" in the unit of the parameter. An empty cell is NaN. */
+static enum kvc_status parse_value(const struct kvc_identified_parameter *parameter, const char *cell,
+                                   double *value, struct kvc_diag *diag)
+{
+    char *end;
+    *value = NAN;
+    if (cell[0] == '\0') {
+        return KVC_OK;
+    }
+    *value = strtod(cell, &end);
+    return end > cell && isfinite(*value) && strcmp(end, parameter->unit) == 0
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found \"%.40s\", allowed: a number in %s, or nothing",
+                               cell, parameter->unit[0] != '\0' ? parameter->unit : "no unit");
+}
+
+static enum kvc_status take_whole(const struct kvc_identified_parameter *parameter, char *const *column,
+                                  struct kvc_identified_value *value, struct kvc_diag *diag)
+{
+    double *const fields[] = {&value->value, &value->low, &value->high, &value->facts};
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && status == KVC_OK; i++) {
+        status = parse_value(parameter, column[3 + i], fields[i], diag);
+    }
+    status = status != KVC_OK ? status : kvc_csv_number(column[7], &value->condition, diag);
+    status =
+        status != KVC_OK ? status : kvc_csv_copy(column[8], value->dropped, sizeof(value->dropped), diag);
+    if (status == KVC_OK && value->dropped[0] == '\0' && isnan(value->value)) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no value of %s, which is not dropped either",
+                             parameter->path);
+    }
+    return status;
+}
+
+static enum kvc_status take_answer(void *data, char *const *column, int line, struct kvc_diag *diag)
+{
+    struct reading *reading = data;
+    struct kvc_identified *identified = reading->identified;
+    size_t at = 0;
+    (void)line;
+    while (at < identified->count && (strcmp(identified->parameter[at].system, column[0]) != 0 ||
+                                      strcmp(identified->parameter[at].path, column[1]) != 0)) {
+        at++;
+    }
+    if (at == identified->count) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found %.40s of %.40s, which identified.csv does not ask for", column[1],
+                             column[0]);
+    }
+    struct kvc_identified_value *value = &identified->value[at];
+    if (column[2][0] == '\0') {
+        reading->has_value[at] = true;
+        return take_whole(&identified->parameter[at], column, value, diag);
+    }
+    long found = kvc_cases_find(reading->cases, column[2], strlen(column[2]));
+    long figure = found >= 0 ? kvc_identified_figure(identified, (size_t)found) : -1;
+    if (figure < 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found left_out \"%.60s\", which is no figure of identified.csv", column[2]);
+    }
+    return parse_value(&identified->parameter[at], column[3], &value->without[figure], diag);
+}
+
+enum kvc_status kvc_identification_read(const char *path, const struct kvc_cases *cases,
+                                        struct kvc_identified *identified, struct kvc_diag *diag)
+{
+    struct reading reading = {.cases = cases, .identified = identified};
+    const struct kvc_csv_format format = {.header = answer_header, .last_has_commas = true};
+    for (size_t i = 0; i < identified->count; i++) {
+        for (size_t j = 0; j < KVC_FIGURES_MAX; j++) {
+            identified->value[i].without[j] = NAN;
+        }
+    }
+    enum kvc_status status = kvc_csv_visit(path, &format, take_answer, &reading, diag);
+    for (size_t i = 0; i < identified->count && status == KVC_OK; i++) {
+        if (!reading.has_value[i]) {
+            status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "%s of %s is missing",
+                                      identified->parameter[i].path, identified->parameter[i].system);
+        }
+    }
+    return status;
+}
+
+static void write_value(FILE *out, const struct kvc_identified_parameter *parameter, double value)
+{
+    if (isfinite(value)) {
+        fprintf(out, "%.4g%s", value, parameter->unit);
+    }
+}
+
+enum kvc_status kvc_identification_write(const char *path, const struct kvc_cases *cases,
+                                         const struct kvc_identified *identified, struct kvc_diag *diag)
+{
+    struct kvc_partial_file file = {0};
+    enum kvc_status status = kvc_partial_file_open(&file, path, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    fprintf(file.file, "%s\n", answer_header);
+    for (size_t i = 0; i < identified->count; i++) {
+        const struct kvc_identified_parameter *parameter = &identified->parameter[i];
+        const struct kvc_identified_value *value = &identified->value[i];
+        const double whole[] = {value->value, value->low, value->high, value->facts};
+        fprintf(file.file, "%s,%s,", parameter->system, parameter->path);
+        for (size_t j = 0; j < sizeof(whole) / sizeof(*whole); j++) {
+            fprintf(file.file, ",");
+            write_value(file.file, parameter, whole[j]);
+        }
+        if (!isfinite(value->condition)) {
+            fprintf(file.file, ",,%s\n", value->dropped);
+        } else {
+            fprintf(file.file, ",%.3g,%s\n", value->condition, value->dropped);
+        }
+        for (size_t j = 0; j < identified->figures && value->dropped[0] == '\0'; j++) {
+            fprintf(file.file, "%s,%s,%s,", parameter->system, parameter->path,
+                    cases->entry[identified->figure[j]].id);
+            write_value(file.file, parameter, value->without[j]);
+            fprintf(file.file, ",,,,,\n");
+        }
+    }
+    return kvc_partial_file_commit(&file, diag);
+}
+
+size_t kvc_identified_used(const struct kvc_identified *identified)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < identified->count; i++) {
+        used += identified->value[i].dropped[0] == '\0';
+    }
+    return used;
+}
+
+void kvc_identified_append(const struct kvc_identified_parameter *parameter, double value,
+                           char text[KVC_IDENTIFIED_TEXT])
+{
+    size_t length = strlen(text);
+    if (!isnan(value)) {
+        snprintf(text + length, KVC_IDENTIFIED_TEXT - length, "%s=%.4g%s;", parameter->path, value,
+                 parameter->unit);
+    }
+}
+
+void kvc_identified_overrides(const struct kvc_identified *identified, size_t at, const char *system,
+                              char text[KVC_IDENTIFIED_TEXT])
+{
+    long figure = kvc_identified_figure(identified, at);
+    text[0] = '\0';
+    for (size_t i = 0; i < identified->count; i++) {
+        const struct kvc_identified_value *value = &identified->value[i];
+        if (value->dropped[0] == '\0' && strcmp(identified->parameter[i].system, system) == 0) {
+            kvc_identified_append(&identified->parameter[i],
+                                  figure >= 0 ? value->without[figure] : value->value, text);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+#include "validate/scoring/identified.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/kvcast-identified-XXXXXX";
+
+static void make_path(void)
+{
+    strcpy(path, "/tmp/kvcast-identified-XXXXXX");
+    int fd = mkstemp(path);
+    cr_assert(fd >= 0);
+    close(fd);
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+TestSuite(identified, .init = make_path, .fini = remove_path);
+
+static struct kvc_case entries[] = {
+    {.id = "a", .published = 1, .low = NAN, .high = NAN},
+    {.id = "b", .published = 1, .low = NAN, .high = NAN},
+    {.id = "c", .published = 1, .low = NAN, .high = NAN},
+    {.id = "bound", .published = NAN, .low = 1, .high = NAN},
+    {.id = "ratio", .mode = KVC_CASE_RATIO, .scenario = "a/b", .published = 1, .low = NAN, .high = NAN}};
+static const struct kvc_cases cases = {5, entries};
+
+static void write_rows(const char *header, const char *rows)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fprintf(file, "%s\n%s\n", header, rows);
+    fclose(file);
+}
+
+static void expect_refused(const char *row, const char *message)
+{
+    struct kvc_identified identified;
+    struct kvc_diag diag = {0};
+    write_rows("system,parameter,low,high,figures,source", row);
+    cr_expect_eq(kvc_identified_read(path, &cases, &identified, &diag), KVC_ERR_SCENARIO, "%s", row);
+    cr_expect_eq(diag.line, 2, "%s", row);
+    cr_expect(strstr(diag.message, message) != NULL, "%s: %s", row, diag.message);
+}
+
+static void read_two(struct kvc_identified *identified)
+{
+    write_rows("system,parameter,low,high,figures,source",
+               "mica,system.cost,2us,80us,a b,a data sheet, page 3\nfarm,node.nic.delay,1,4,b c,another");
+    cr_assert_eq(kvc_identified_read(path, &cases, identified, NULL), KVC_OK);
+}
+
+Test(identified, a_missing_file_asks_for_nothing)
+{
+    struct kvc_identified identified = {.count = 7};
+    cr_expect_eq(kvc_identified_read("/nowhere/identified.csv", &cases, &identified, NULL), KVC_OK);
+    cr_expect_eq(identified.count, 0);
+}
+
+Test(identified, parameters_share_figures)
+{
+    struct kvc_identified identified;
+    read_two(&identified);
+    cr_assert_eq(identified.count, 2);
+    cr_expect_eq(identified.parameter[0].low, 2);
+    cr_expect_eq(identified.parameter[0].high, 80);
+    cr_expect_str_eq(identified.parameter[0].unit, "us");
+    cr_expect_str_eq(identified.parameter[0].source, "a data sheet, page 3");
+    cr_expect_str_eq(identified.parameter[1].unit, "");
+    cr_expect_eq(identified.figures, 3);
+    cr_expect_eq(kvc_identified_figure(&identified, 1), 1);
+    cr_expect_eq(kvc_identified_figure(&identified, 3), -1);
+}
+
+Test(identified, refuse_wrong_rows)
+{
+    expect_refused("mica,system.cost,2us,80us,nosuch,x", "found figure \"nosuch\"");
+    expect_refused("mica,system.cost,2us,80us,bound,x", "found figure \"bound\"");
+    expect_refused("mica,system.cost,2us,80us,ratio,x", "do not follow from others");
+    expect_refused("mica,system.cost,2us,80us,,x", "no figures that determine system.cost");
+    expect_refused("mica,system.cost,0us,80us,a,x", "found the bound \"0us\"");
+    expect_refused("mica,system.cost,fast,80us,a,x", "found the bound \"fast\"");
+    expect_refused("mica,system.cost,2us,80ns,a,x", "in the same unit");
+    expect_refused("mica,system.cost,80us,2us,a,x", "a lower and a higher one");
+}
+
+Test(identified, no_figure_is_predicted_with_a_value_that_saw_it)
+{
+    struct kvc_identified identified, read;
+    char text[KVC_IDENTIFIED_TEXT];
+    read_two(&identified);
+    read = identified;
+    identified.value[0] = (struct kvc_identified_value){
+        .value = 22.5, .low = 20, .high = 25, .facts = 12, .condition = 1.5, .without = {30, 15, 22.5}};
+    identified.value[1] = (struct kvc_identified_value){
+        .value = 3, .low = 2, .high = NAN, .facts = NAN, .condition = INFINITY, .dropped = "wide, of course"};
+    cr_assert_eq(kvc_identification_write(path, &cases, &identified, NULL), KVC_OK);
+    cr_assert_eq(kvc_identification_read(path, &cases, &read, NULL), KVC_OK);
+    cr_expect_eq(kvc_identified_used(&read), 1);
+    cr_expect_eq(read.value[0].facts, 12);
+    cr_expect_eq(read.value[0].condition, 1.5);
+    cr_expect_str_eq(read.value[1].dropped, "wide, of course");
+    static const char *const expected[] = {"system.cost=30us;", "system.cost=15us;", "system.cost=22.5us;",
+                                           "system.cost=22.5us;"};
+    for (size_t i = 0; i < 4; i++) {
+        kvc_identified_overrides(&read, i, "mica", text);
+        cr_expect_str_eq(text, expected[i], "case %zu", i);
+    }
+    kvc_identified_overrides(&read, 0, "farm", text);
+    cr_expect_str_eq(text, "", "a dropped parameter is not used");
+}
+
+Test(identified, a_parameter_without_figures_left_keeps_the_value_of_the_scenario)
+{
+    struct kvc_identified identified;
+    char text[KVC_IDENTIFIED_TEXT];
+    write_rows("system,parameter,low,high,figures,source", "mica,system.cost,2us,80us,a,x");
+    cr_assert_eq(kvc_identified_read(path, &cases, &identified, NULL), KVC_OK);
+    write_rows("system,parameter,left_out,value,low,high,facts,condition,dropped",
+               "mica,system.cost,,9us,8us,10us,,1,\nmica,system.cost,a,,,,,,");
+    cr_assert_eq(kvc_identification_read(path, &cases, &identified, NULL), KVC_OK);
+    kvc_identified_overrides(&identified, 0, "mica", text);
+    cr_expect_str_eq(text, "");
+    kvc_identified_overrides(&identified, 1, "mica", text);
+    cr_expect_str_eq(text, "system.cost=9us;");
+}
+
+Test(identified, refuse_wrong_values)
+{
+    static const struct {
+        const char *row, *message;
+    } wrong[] = {
+        {"mica,system.cost,,9,8us,10us,,1,", "found \"9\", allowed: a number in us"},
+        {"mica,system.cost,,,,,,,", "found no value of system.cost"},
+        {"mica,system.other,,9us,,,,,", "does not ask for"},
+        {"mica,system.cost,nosuch,9us,,,,,", "no figure of identified.csv"},
+        {"mica,system.cost,,9us,8us,10us,,1,", "node.nic.delay of farm is missing"},
+    };
+    struct kvc_identified identified;
+    struct kvc_diag diag;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        read_two(&identified);
+        diag = (struct kvc_diag){0};
+        write_rows("system,parameter,left_out,value,low,high,facts,condition,dropped", wrong[i].row);
+        cr_expect_eq(kvc_identification_read(path, &cases, &identified, &diag), KVC_ERR_SCENARIO);
+        cr_expect(strstr(diag.message, wrong[i].message) != NULL, "%s: %s", wrong[i].row, diag.message);
+    }
+}
