@@ -109,11 +109,33 @@ static enum kvc_status add_case(const struct kvc_paper *paper, size_t at, struct
     return status;
 }
 
-static enum kvc_status add_paper(const struct kvc_subject *subject, struct errors *errors,
+/* Writes the accepted errors of the cases that count. */
+static void write_fidelity(const struct kvc_paper *paper, FILE *out)
+{
+    static const char *const kinds[] = {"point", "range", "claim"};
+    for (size_t i = 0; i < paper->cases.count; i++) {
+        const struct kvc_case *scored = &paper->cases.entry[i];
+        double facts_frac = paper->scores[i].baseline_frac.mean;
+        double cross_frac = paper->cross_validated[i].baseline_frac.mean;
+        if (kvc_score_counts(scored, &paper->scores[i]) && !isnan(facts_frac)) {
+            fprintf(out, "%s,%zu,%s,%s,%.4f,%.4f\n", paper->subject->name,
+                    kvc_identified_used(&paper->identified), scored->id, kinds[kvc_case_kind_of(scored)],
+                    facts_frac, paper->identified.count > 0 && !isnan(cross_frac) ? cross_frac : facts_frac);
+        }
+    }
+}
+
+static enum kvc_status add_paper(const struct kvc_subject *subject, struct errors *errors, FILE *fidelity,
                                  struct kvc_diag *diag)
 {
     struct kvc_paper paper;
     enum kvc_status status = kvc_paper_read(subject, &paper, diag);
+    if (status == KVC_OK) {
+        status = kvc_paper_read_identification(&paper, diag);
+    }
+    if (status == KVC_OK) {
+        write_fidelity(&paper, fidelity);
+    }
     for (size_t i = 0; i < paper.cases.count && status == KVC_OK; i++) {
         status = add_case(&paper, i, errors, diag);
     }
@@ -312,15 +334,23 @@ static enum kvc_status write_file(const struct errors *errors, struct kvc_diag *
 enum kvc_status kvc_accuracy_make(const struct kvc_subject *subjects, size_t count, struct kvc_diag *diag)
 {
     struct errors errors = {0};
-    enum kvc_status status = KVC_OK;
+    struct kvc_partial_file fidelity = {0};
+    char path[PATH_MAX];
+    kvc_data_path("validate/fidelity.csv", path);
+    enum kvc_status status = kvc_partial_file_open(&fidelity, path, diag);
+    if (status == KVC_OK) {
+        fprintf(fidelity.file, "paper,parameters,case,kind,facts_frac,cross_validated_frac\n");
+    }
     for (size_t i = 0; i < count && status == KVC_OK; i++) {
         if (subjects[i].kind == KVC_SUBJECT_PAPER) {
-            status = add_paper(&subjects[i], &errors, diag);
+            status = add_paper(&subjects[i], &errors, fidelity.file, diag);
         } else if (subjects[i].is_measured) {
             status = add_machine(&subjects[i], &errors, diag);
         }
     }
     status = status == KVC_OK ? write_file(&errors, diag) : status;
+    status = status == KVC_OK ? kvc_partial_file_commit(&fidelity, diag) : status;
+    kvc_partial_file_discard(&fidelity);
     free(errors.entry);
     return status;
 }

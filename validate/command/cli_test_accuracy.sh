@@ -5,7 +5,7 @@ source_tree=$(realpath "$2")
 source "$(dirname "$0")/../../scenarios/cli/cli_testing.sh"
 
 expect 2 '--accuracy gathers the errors of all.*remove NAME' "$kvcast" validate megakv --accuracy
-expect 2 'more than one of --measure, --elasticities, --unseen and --accuracy' "$kvcast" validate --accuracy --elasticities
+expect 2 'more than one of --measure, --elasticities, --identify, --unseen and --accuracy' "$kvcast" validate --accuracy --elasticities
 
 mkdir -p data/scenarios data/validate
 cp -r "$source_tree"/scenarios/{hardware,papers} data/scenarios/
@@ -15,6 +15,12 @@ made=data/validate/accuracy.csv
 make_it() { "$kvcast" validate --accuracy >printed.txt && grep -q "^$PWD/$made\$" printed.txt || fail "validate --accuracy: $(cat printed.txt)"; }
 line() { grep "^$1," $made; } # SYSTEM,ANSWER,LOAD,METRIC
 make_it
+cmp data/validate/fidelity.csv "$source_tree/validate/fidelity.csv" ||
+    fail "validate/fidelity.csv is not that of the committed scores: kvcast validate --accuracy writes it"
+mkdir -p pages && cp "$source_tree/docs/fidelity.md" pages/
+"$source_tree/validate/papers/document.sh" "$source_tree" pages || fail "document.sh"
+cmp pages/fidelity.md "$source_tree/docs/fidelity.md" && cmp pages/pictures/fidelity.svg "$source_tree/docs/pictures/fidelity.svg" ||
+    fail "docs/fidelity.md does not show the committed errors: validate/papers/document.sh . docs makes it"
 cmp $made "$source_tree/validate/accuracy.csv" ||
     fail "validate/accuracy.csv is not that of the committed scores: kvcast validate --accuracy writes it"
 

@@ -486,10 +486,12 @@ static enum kvc_status read_identified(struct kvc_paper *paper, struct kvc_diag 
     return status;
 }
 
-/* Reads the values of the identified parameters and the errors that they had. */
-static enum kvc_status read_identification(struct kvc_paper *paper, struct kvc_diag *diag)
+enum kvc_status kvc_paper_read_identification(struct kvc_paper *paper, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
+    if (paper->identified.count == 0) {
+        return KVC_OK;
+    }
     kvc_subject_path(paper->subject, "identification.csv", path);
     enum kvc_status status = name_option(
         paper, "--identify", kvc_identification_read(path, &paper->cases, &paper->identified, diag), diag);
@@ -573,8 +575,8 @@ enum kvc_status kvc_paper_score(const struct kvc_subject *subject, const struct 
                                 struct kvc_paper *paper, struct kvc_diag *diag)
 {
     enum kvc_status status = kvc_paper_open(subject, paper, diag);
-    if (status == KVC_OK && paper->identified.count > 0) {
-        status = read_identification(paper, diag);
+    if (status == KVC_OK) {
+        status = kvc_paper_read_identification(paper, diag);
     }
     if (status == KVC_OK) {
         status = kvc_paper_answer(paper, NULL, NULL, paper->scores, options, diag);

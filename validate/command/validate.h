@@ -86,6 +86,9 @@ void kvc_paper_free(struct kvc_paper *paper);
 enum kvc_status kvc_paper_read(const struct kvc_subject *subject, struct kvc_paper *paper,
                                struct kvc_diag *diag);
 
+/* Reads the values of the identified parameters and the errors that predictions with them had. */
+enum kvc_status kvc_paper_read_identification(struct kvc_paper *paper, struct kvc_diag *diag);
+
 /* Reads the paper, and loads and checks all scenarios, so that all mistakes in files are found before
  * anything runs. */
 enum kvc_status kvc_paper_open(const struct kvc_subject *subject, struct kvc_paper *paper,
@@ -246,7 +249,11 @@ enum kvc_status kvc_mechanisms_score(const struct kvc_subject *subject, const st
 /* Writes validate/accuracy.csv (scenarios/output/accuracy.h) from the committed files of papers and machines,
  * and runs nothing. A case counts for the store of its scenario. A ratio of two values of one metric is no
  * forecast of that metric, nor do means over several cases have one load; neither counts. Of the log of a
- * machine's unseen runs, the last line of each metric counts. */
+ * machine's unseen runs, the last line of each metric counts.
+ *
+ * Writes validate/fidelity.csv as well, with the columns paper, parameters, case, kind, facts_frac,
+ * cross_validated_frac: the accepted errors of each case of a paper that counts, from hardware facts alone
+ * and with as many identified parameters. */
 enum kvc_status kvc_accuracy_make(const struct kvc_subject *subjects, size_t count, struct kvc_diag *diag);
 
 /* Prints the cases and their mechanisms as tables on stdout. */
