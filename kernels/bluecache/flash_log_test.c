@@ -361,6 +361,24 @@ Test(flash_log, pages_of_bad_blocks_do_not_come_back)
     flash_map_free(map);
 }
 
+/* The header of a record has 8 bytes, as in the authors' program, and holds the largest of each field. */
+Test(flash_page, keeps_a_record_in_eight_bytes_and_its_pair)
+{
+    uint8_t page[512] = {0};
+    uint64_t back = (UINT64_C(1) << 34) - 1; /* the last of 256 GiB of entries */
+    struct kvc_flash_record record;
+    cr_assert_eq(kvc_flash_record_bytes(32, 32), 72);
+    cr_assert_not(kvc_flash_record_read(page, 512, 512, KVC_FLASH_PAGE_HEADER_BYTES, &record), "zeros");
+    kvc_flash_record_write(page + KVC_FLASH_PAGE_HEADER_BYTES, KVC_FLASH_RECORD_VALUE, back,
+                           KVC_BLUECACHE_KEY_MAX, KVC_BLUECACHE_VALUE_MAX);
+    cr_assert(kvc_flash_record_read(page, 512, 512, KVC_FLASH_PAGE_HEADER_BYTES, &record));
+    cr_assert_eq(record.kind, KVC_FLASH_RECORD_VALUE);
+    cr_assert_eq(record.back, back);
+    cr_assert_eq(record.key_bytes, KVC_BLUECACHE_KEY_MAX);
+    cr_assert_eq(record.value_bytes, KVC_BLUECACHE_VALUE_MAX);
+    cr_assert_eq(record.value_in_page, 512 - 40 - 8 - 255);
+}
+
 /* The medium that all other tests use enforces the rules of NAND. */
 Test(flash_memory, refuses_what_flash_cannot_do)
 {

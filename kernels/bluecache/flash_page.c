@@ -16,17 +16,16 @@ enum { RECORD_ALIGN = 8 };
 static const uint16_t page_magic = 0x764b;
 
 struct record_header {
-    uint64_t back : 40;
+    uint64_t back : 34;
     uint64_t key_bytes : 8;
-    uint64_t kind : 8;
-    uint64_t unused : 8;
-    uint32_t value_bytes;
-    uint32_t zero;
+    uint64_t value_bytes : 20;
+    uint64_t kind : 2;
 };
 
 _Static_assert(sizeof(struct kvc_flash_page_header) == KVC_FLASH_PAGE_HEADER_BYTES,
                "the layout on flash is fixed");
 _Static_assert(sizeof(struct record_header) == KVC_FLASH_RECORD_HEADER_BYTES, "the layout on flash is fixed");
+_Static_assert(KVC_BLUECACHE_VALUE_MAX < 1 << 20, "the length of a value has 20 bits");
 
 static uint64_t checksum_of(const void *page, uint32_t used)
 {
@@ -96,7 +95,7 @@ bool kvc_flash_record_read(const uint8_t *page, uint32_t page_bytes, uint32_t us
     memcpy(&header, page + offset, sizeof(header));
     uint32_t in_page = used - offset - (uint32_t)sizeof(header);
     if ((header.kind != KVC_FLASH_RECORD_VALUE && header.kind != KVC_FLASH_RECORD_TOMBSTONE) ||
-        header.key_bytes > in_page || header.value_bytes > KVC_BLUECACHE_VALUE_MAX ||
+        header.key_bytes > in_page ||
         (header.kind == KVC_FLASH_RECORD_TOMBSTONE && header.value_bytes != 0)) {
         return false;
     }

@@ -2,10 +2,15 @@
  * Format of a flash page: a header with a checksum, followed by records.
  *
  * All numbers are little-endian. The checksum of a page (XXH3, 64 bits) covers everything between the
- * checksum field and `used`. A record consists of a 16-byte header, the key and the value, and starts at a
+ * checksum field and `used`. A record consists of an 8-byte header, the key and the value, and starts at a
  * multiple of 8 bytes. A record that does not fit continues after the header of the next page in sequence.
- * BlueCache does not publish its format; that a record carries the backward pointer to the index is from its
- * sec. 3.4 (VLDB 10(4) 2016). */
+ *
+ * A record carries the backward pointer to the index (BlueCache, VLDB 10(4) 2016, sec. 3.4). Its header is as
+ * large as in the program of the authors (github.com/xushuotao/fpgamemcached), which moves an item of DRAM to
+ * the log without its timestamp and so keeps 32 bits of bucket and way and 32 bits of length
+ * (bsv/valuestr/ValuestrCommon.bsv: ValHeader; ValDRAMCtrl_128.bsv: flashHeaderSz). Here these bits are
+ * divided differently. That program has neither page headers nor checksums, and its records begin at any
+ * byte. */
 #ifndef KVC_KERNELS_BLUECACHE_FLASH_PAGE_H
 #define KVC_KERNELS_BLUECACHE_FLASH_PAGE_H
 
@@ -17,8 +22,8 @@ extern "C" {
 #endif
 
 enum {
-    KVC_FLASH_PAGE_HEADER_BYTES = 40,   /**< Size of a page header [bytes]. */
-    KVC_FLASH_RECORD_HEADER_BYTES = 16, /**< Size of a record header [bytes]. */
+    KVC_FLASH_PAGE_HEADER_BYTES = 40,  /**< Size of a page header [bytes]. */
+    KVC_FLASH_RECORD_HEADER_BYTES = 8, /**< Size of a record header [bytes]. */
     KVC_FLASH_PAGE_MIN_BYTES =
         512, /**< Smallest page; it holds a record header and the longest key [bytes]. */
 };
@@ -52,8 +57,8 @@ struct kvc_flash_page_header {
 
 /** Kind of a record. */
 enum kvc_flash_record_kind {
-    KVC_FLASH_RECORD_VALUE = 0x51,     /**< The key has this value. */
-    KVC_FLASH_RECORD_TOMBSTONE = 0x52, /**< The key was deleted. */
+    KVC_FLASH_RECORD_VALUE = 1,     /**< The key has this value. */
+    KVC_FLASH_RECORD_TOMBSTONE = 2, /**< The key was deleted. */
 };
 
 /** A record that starts in a page. */

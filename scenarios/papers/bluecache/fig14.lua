@@ -1,5 +1,5 @@
 -- Figure 14: throughput of one node whose pairs are all on flash, by the size of the pair. The largest pair that a page of 8 KiB
--- holds with its headers has 8136 bytes; larger ones take two pages.
+-- holds with its headers has 8144 bytes; larger ones take two pages.
 return {
   name = "bluecache-fig14",
   system = { kind = "bluecache", index = "64MiB", dram = "0B", flash = "2GiB" },

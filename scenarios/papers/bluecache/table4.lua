@@ -1,5 +1,5 @@
 -- Table 4: random reads of whole pages of 8 KiB by one card of BlueCache, whose profile has the card's buses and chips but none
--- of the table's rates. A pair of 8136 bytes fills a page. The rates of Fatcache's SSD are inputs of its profile, and
+-- of the table's rates. A pair of 8136 bytes is alone in its page. The rates of Fatcache's SSD are inputs of its profile, and
 -- memcached's 64 GB/s are the six channels of DDR3-1333 that two sockets have in ddr3-1333-x5670.
 return {
   name = "bluecache-table4",
