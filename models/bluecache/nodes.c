@@ -316,12 +316,15 @@ static void collect(struct kvc_bluecache_cluster *cluster, double now_ns, uint32
         if (!protocol->segments.open) {
             return;
         }
-        bool ends = message->value == 0, marks = number == KVC_BLUECACHE_END;
+        bool whole = message->value == 0, marks = number == KVC_BLUECACHE_END;
+        bool ends = whole && number != KVC_BLUECACHE_PART;
         double out_ns = kvc_bluecache_out_ns(cluster->config, (double)(left - message->value));
         double sent_ns = kvc_serve(&node->out_free_ns, &node->out_busy_ns, now_ns, out_ns);
         protocol->burst_ns = fmax(protocol->burst_ns, sent_ns);
-        if (ends) {
+        if (whole) {
             kvc_ring_pop(&protocol->unsent);
+        }
+        if (ends) {
             kvc_ring_push(&node->host.coming, 0, number);
             protocol->in_burst++;
             protocol->in_flight -= !marks;
@@ -364,9 +367,20 @@ static void answer(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
 {
     const struct kvc_bluecache_request *request = &cluster->request[number];
     struct kvc_bluecache_protocol *protocol = &cluster->node[request->app].protocol;
-    kvc_ring_push(&protocol->unsent, bytes_of(request), number);
+    kvc_ring_push(&protocol->unsent, bytes_of(request) - request->streamed_bytes, number);
     collect(cluster, now_ns, request->app);
     proceed(cluster, now_ns, request->app);
+}
+
+/* A page of a request of the card's host has been read, and not the last one. */
+static void stream(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t number)
+{
+    struct kvc_bluecache_request *request = &cluster->request[number];
+    uint32_t bytes =
+        kvc_bluecache_response_bytes(KVC_OP_GET, true, request->value_bytes) / request->page_count;
+    request->streamed_bytes += bytes;
+    kvc_ring_push(&cluster->node[request->app].protocol.unsent, bytes, KVC_BLUECACHE_PART);
+    collect(cluster, now_ns, request->app);
 }
 
 void kvc_bluecache_protocol_returned(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app)
@@ -456,6 +470,7 @@ void kvc_bluecache_searched(struct kvc_bluecache_cluster *cluster, double now_ns
     struct kvc_bluecache_node *node = &cluster->node[at];
     struct kvc_bluecache_request *request = &cluster->request[number];
     request->searched_ns = now_ns;
+    request->streamed_bytes = 0;
     if (request->page_count == 0) {
         respond(cluster, now_ns, at, number);
         return;
@@ -479,9 +494,12 @@ void kvc_bluecache_chip_done(struct kvc_bluecache_cluster *cluster, double now_n
         }
         return;
     }
+    struct kvc_bluecache_request *request = &cluster->request[number];
     node->tags_used--;
-    if (--cluster->request[number].pages_left == 0) {
+    if (--request->pages_left == 0) {
         respond(cluster, now_ns, at, number);
+    } else if (request->hit && request->app == at) {
+        stream(cluster, now_ns, number);
     }
     read_wanted(cluster, now_ns, node);
 }

@@ -26,10 +26,13 @@
  * engine with end marks (doHash stalls while inFlightCmds is not 0), although the paper says that partial
  * segments are pushed in the background: the thread is in the background, and the card still drains. A burst
  * goes to the host when it is full or when it contains the answer to an end mark. It needs a free segment,
- * which the host returns after reading it. Its bytes cross PCIe as they come.
+ * which the host returns after reading it. Its bytes cross PCIe as they come. A pair of several pages is put
+ * into bursts page by page, as the pages come (FlashReader.bsv: doDistributeData).
  *
- * Not modelled: the zeros with which that program fills a burst that ends early. The paper measured 20 us for
- * small pairs and 25 us for pairs of 8 KB, which differ by the time of a full burst.
+ * Not modelled: pages of such a pair that come out of order wait for the ones before them, and other
+ * responses wait for its last page; pairs of other cards are sent when all their pages are there; the zeros
+ * with which that program fills a burst that ends early. The paper measured 20 us for small pairs and 25 us
+ * for pairs of 8 KB, which differ by the time of a full burst.
  *
  * Stores. Each channel of the card's DRAM serves one access after another. A pair on flash is read page by
  * page; the controller has a limited number of tags, which requests of its own host and of other hosts get in
@@ -117,8 +120,9 @@ enum {
     KVC_BLUECACHE_FLUSHED
 };
 
-/* The end mark of a flush, in place of a request. */
+/* In place of a request: the end mark of a flush, and a part of a response that does not end it. */
 #define KVC_BLUECACHE_END UINT32_MAX
+#define KVC_BLUECACHE_PART (UINT32_MAX - 1)
 
 struct kvc_bluecache_request {
     double sent_ns;
@@ -130,6 +134,8 @@ struct kvc_bluecache_request {
     uint64_t *pages;    /* The pages to read if there are several; otherwise NULL. */
     uint64_t key_id, hash;
     uint32_t value_bytes, client, page_count, pages_left;
+    uint32_t
+        streamed_bytes; /* Bytes of its response that were put into bursts before its last page was read. */
     uint16_t app, store;
     uint8_t wanted; /* Operation that the application asked for. */
     uint8_t op;     /* Operation that the cache is executing for it. */

@@ -345,6 +345,7 @@ struct loads {
     struct kvc_flash_busy flash;
     double read_ns;      /* Time of one read that waits nowhere [ns]. */
     double flash_ns;     /* Time of reads per request [ns]. */
+    double stream_ns;    /* Time of all pages of a request on the shared parts of the flash [ns]. */
     double record_pages; /* Reads of a GET from flash. */
     double request_bytes, response_bytes;
     double card_ns;     /* Time from the host's card to the store and back, without waiting [ns]. */
@@ -407,6 +408,9 @@ static void set_flash(const struct kvc_scenario *scenario, const struct places *
         .erases = programs / (double)flash->pages_per_block,
     };
     loads->flash = kvc_flash_busy_of(flash, &loads->pages);
+    const struct kvc_flash_load reads = {.reads = loads->pages.reads, .read_bytes = loads->pages.read_bytes};
+    const struct kvc_flash_busy streams = kvc_flash_busy_of(flash, &reads);
+    loads->stream_ns = kvc_flash_shared_ns(&streams);
     loads->read_ns = kvc_flash_read_ns(flash, loads->pages.read_bytes);
     loads->flash_ns = get * places->flash * loads->read_ns;
 }
@@ -446,6 +450,8 @@ static struct loads loads_of(const struct kvc_scenario *scenario, const struct p
     loads.card_ns = loads.dram_ns + loads.flash_ns + hops * hop_ns;
     loads.latency_ns = loads.in_ns + loads.out_ns + 2 * config->pcie->latency_ns + loads.card_ns +
                        (get + set + delete) * kvc_bluecache_out_ns(config, KVC_BLUECACHE_HEADER_BYTES);
+    /* Pages of a pair cross PCIe as they come. */
+    loads.latency_ns += (1 - 1 / loads.record_pages) * fmax(loads.stream_ns - loads.out_ns, 0);
     if (config->threads) { /* The flush takes the lock, too, and an interrupt wakes the response thread. */
         const struct kvc_bluecache_options *options = config->options;
         loads.latency_ns +=

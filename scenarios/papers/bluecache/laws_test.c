@@ -127,6 +127,21 @@ Test(bluecache_laws, twice_the_channels_of_dram_serve_twice_the_requests)
     }
 }
 
+/* A pair of 62 pages takes the flash longer than PCIe, which carries a page while the next ones are read. */
+Test(bluecache_laws, pages_of_a_pair_cross_pcie_as_they_come)
+{
+    const char *workload = "keys = 100, value = 5e5, get = 1, set = 0, arrival = { fixed_mops = 0.001 }";
+    const double crossing_us = 5e5 / 1.6e9 * 1e6;
+    for (int predict = 0; predict < 2; predict++) {
+        struct kvc_outcome *slow = answer(FLASH, "", workload, predict);
+        struct kvc_outcome *fast = answer(FLASH, "node = { pcie = \"pcie5-x16\" },", workload, predict);
+        double longer_us = kvc_laws_value(slow, "latency_mean_us") - kvc_laws_value(fast, "latency_mean_us");
+        cr_expect_lt(longer_us, crossing_us / 4, "%.1f us", longer_us);
+        kvc_outcome_free(slow);
+        kvc_outcome_free(fast);
+    }
+}
+
 Test(bluecache_laws, every_hop_takes_four_messages)
 {
     const char *workload = READS "arrival = { fixed_mops = 0.001 }";
