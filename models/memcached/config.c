@@ -50,23 +50,27 @@ static const char *const locks[] = {"item", "global", NULL};
     "1.048 times Sandy Bridge's (AnandTech, review of the i7-4770K and i7-6700K)"
 
 /* Options of connections. */
-#define TCP_ROWS                                                                                               \
-    KVC_BOOL_ROW(                                                                                              \
-        kvc_memcached_options, "loopback", loopback, "false",                                                  \
-        "clients run on the node itself: messages do not cross the NIC; the sender's system call puts them "   \
-        "into the receiver's socket; needs connections over TCP"),                                             \
-        KVC_REAL_ROW(                                                                                          \
-            kvc_memcached_options, "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                            \
-            "kernel's work for a request over TCP, relative to UDP (measured: system time of "                 \
-            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us, medians "  \
-            "of three; Linux "                                                                                 \
-            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz; its kernel is slower than those that the " \
-            "other costs were measured on, so only the ratio is used)"),                                       \
-        CYCLES_ROW(                                                                                            \
-            wake_cycles, "4211",                                                                               \
-            "core cycles until a sleeping thread runs, with TCP: an idle thread of the server, and "           \
-            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "       \
-            "us of schedule_cycles" NEWER ")")
+#define TCP_ROWS                                                                                                \
+    KVC_BOOL_ROW(                                                                                               \
+        kvc_memcached_options, "loopback", loopback, "false",                                                   \
+        "clients run on the node itself: messages do not cross the NIC; the sender's system call puts them "    \
+        "into the receiver's socket; needs connections over TCP"),                                              \
+        KVC_REAL_ROW(                                                                                           \
+            kvc_memcached_options, "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                             \
+            "kernel's work for a request over TCP, relative to UDP (measured: system time of "                  \
+            "memcached 1.6.18 for a GET of 1 KB from 48 clients on the same core, 4.73 and 4.26 us, medians "   \
+            "of three; Linux "                                                                                  \
+            "6.18 on a virtual machine with an AMD EPYC at 4.2 GHz; its kernel is slower than those that the "  \
+            "other costs were measured on, so only the ratio is used)"),                                        \
+        CYCLES_ROW(                                                                                             \
+            wake_cycles, "4211",                                                                                \
+            "core cycles until a sleeping thread runs, with TCP: an idle thread of the server, and "            \
+            "every client (Arrakis, table 1: 2.40 us of the scheduler with an idle core, less the 0.17 "        \
+            "us of schedule_cycles" NEWER ")"),                                                                 \
+        KVC_REAL_ROW(                                                                                           \
+            kvc_memcached_options, "core_share", core_share, KVC_UNIT_NONE, 0.5, 1, "1",                        \
+            "with loopback: speed of a hardware thread of server or clients relative to one that has its core " \
+            "to itself; 1: all have; 0.5: two share a core and gain nothing by it")
 #define CYCLES_RATIO_ROW                                                                                           \
     KVC_REAL_ROW(                                                                                                  \
         kvc_memcached_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "1",                        \
@@ -407,11 +411,12 @@ static void set_tcp(struct kvc_memcached_config *config)
     config->tcp = true;
     config->loopback = options->loopback;
     config->owned = config->loopback || config->kind == KVC_MEMCACHED_FATCACHE;
+    config->cycle_ns /= config->loopback ? options->core_share : 1;
     config->staged = !config->owned;
     config->rings = (uint32_t)fmin(config->threads, (double)config->nic->queues);
     config->wake_ns = config->cycle_ns * options->wake_cycles;
-    double client_ns = config->cycle_ns * kvc_memcached_tcp_cycles(config) + config->wake_ns;
-    config->path_ns = (config->loopback ? 0 : config->path_ns) + client_ns / 2;
+    config->client_ns = config->cycle_ns * kvc_memcached_tcp_cycles(config);
+    config->path_ns = (config->loopback ? 0 : config->path_ns) + (config->client_ns + config->wake_ns) / 2;
 }
 
 enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)

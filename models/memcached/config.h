@@ -61,7 +61,7 @@ struct kvc_memcached_options {
     double stack_receive_cycles, stack_send_cycles, copy_cycles, schedule_cycles, crossing_cycles;
     double epoll_cycles;
     uint64_t system_calls;
-    double tcp_ratio, wake_cycles, cycles_ratio;
+    double tcp_ratio, wake_cycles, cycles_ratio, core_share;
     /* Fatcache: memory slabs of an instance; SSD space of all instances. */
     double slab_memory_bytes, disk_bytes;
     double bypass_receive_cycles, bypass_send_cycles;
@@ -149,6 +149,7 @@ struct kvc_memcached_config {
     double path_ns;   /* Latency of the network, one way; over TCP, plus half of the client's own work. */
     double io_ns;     /* Fatcache: time of a blocking system call, without the time of the SSD. */
     double wake_ns;   /* Time until a sleeping thread runs; 0: not modelled. */
+    double client_ns; /* Work of a client's core for a request and its response over TCP. */
     double price_usd; /* Price of the processors or FPGAs of all sockets and nodes; 0: unknown. */
 };
 

@@ -365,6 +365,7 @@ static void report_metrics(void *state, struct kvc_result *result)
                           (double)(last->stats.inserts - first->stats.inserts));
     kvc_metrics_set(kernel, "evicted", (double)(last->stats.evicted - first->stats.evicted));
     kvc_memcached_set_polling(config, result);
+    kvc_memcached_set_node_cpu(simulation->scenario, result);
     kvc_metrics_set(model, "cached_lines_frac", config->llc_frac);
     if (!config->owned) {
         kvc_metrics_set(model, "fullest_ring_frac", kvc_rss_hottest_frac(simulation->users[0].server.rss));

@@ -311,6 +311,17 @@ void kvc_memcached_set_polling(const struct kvc_memcached_config *config, struct
     }
 }
 
+void kvc_memcached_set_node_cpu(const struct kvc_scenario *scenario, struct kvc_result *result)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    if (config->loopback && config->kind == KVC_MEMCACHED_VANILLA) {
+        double threads = config->threads * kvc_stages_find(result, "threads")->utilization_frac;
+        double clients = result->throughput_mops * 1e-3 / kvc_scenario_shards(scenario) * config->client_ns;
+        kvc_metrics_set(&result->model, "node_cpu_frac",
+                        (threads + clients) / (double)(config->cpu->cores * config->cpu->threads_per_core));
+    }
+}
+
 /* Returns the latencies of requests that wait for no other one. With a database, a request that is no hit
  * consists of several messages and of the time of the database. */
 static struct kvc_latency_law law_of(const struct loads *loads, bool has_database)
@@ -441,6 +452,7 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
                result);
     kvc_bottleneck_find(result);
     kvc_memcached_set_polling(config, result);
+    kvc_memcached_set_node_cpu(scenario, result);
     add_metrics(scenario, &loads, &shares, busy_ns, server, result);
     return KVC_OK;
 }

@@ -18,4 +18,8 @@ enum kvc_status kvc_memcached_predict(const struct kvc_scenario *scenario, struc
  * count, if a result with stages is that of threads that poll. */
 void kvc_memcached_set_polling(const struct kvc_memcached_config *config, struct kvc_result *result);
 
+/* Sets the share of the node's hardware threads that the threads of memcached and the kernel's work of its
+ * clients keep busy, if the clients are on the node and the result has stages. */
+void kvc_memcached_set_node_cpu(const struct kvc_scenario *scenario, struct kvc_result *result);
+
 #endif

@@ -22,8 +22,9 @@
  *
  * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
  * interrupts that wait (coalescing), ksoftirqd; over UDP, sleeping threads and their wake-up; over TCP,
- * separate acknowledgements, and the cores that clients on the node itself occupy; lines of the kernel's
- * sockets that move between cores; two threads on a core, and instances of Fatcache that share one. */
+ * separate acknowledgements, and clients on the node itself that wait for a core; which of their threads
+ * share a core (system.core_share says what a thread has left); the work of a thread that wakes a client;
+ * lines of the kernel's sockets that move between cores; instances of Fatcache that share a core. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
 

@@ -142,6 +142,32 @@ Test(memcached, a_lone_client_over_tcp_waits_for_wake_ups)
     }
 }
 
+/* Clients on the node share its cores with the server, and keep some of its threads busy themselves. */
+Test(memcached, a_thread_that_shares_its_core_with_clients_is_slower)
+{
+    static struct kvc_test_memcached test;
+    double mops[2][2];
+    for (int loopback = 0; loopback <= 1; loopback++) {
+        for (int shares = 0; shares <= 1; shares++) {
+            describe_tcp(&test, loopback);
+            close_loop(&test, 64);
+            test.nic.bytes_per_s = 1e12;
+            test.dram.random_line_ns = test.dram.next_line_ns = 0;
+            test.options.core_share = shares ? 0.5 : 1;
+            mops[loopback][shares] = simulate(&test, 2).mops;
+            cr_expect_float_eq(predicted_mops(&test), mops[loopback][shares], 0.03 * mops[loopback][shares]);
+        }
+        double ratio = mops[loopback][1] / mops[loopback][0];
+        cr_expect_float_eq(ratio, loopback ? 0.5 : 1, 0.02, "%g", ratio);
+    }
+    struct kvc_result result = {0};
+    struct kvc_diag diag = {0};
+    cr_assert_eq(kvc_memcached_predict(&test.scenario, &result, &diag), KVC_OK);
+    double busy = 4 + result.throughput_mops * 1e-3 * kvc_memcached_tcp_cycles(&test.config) / 3.5 / 0.5;
+    double found = kvc_metrics_get(&result.model, "node_cpu_frac");
+    cr_expect_float_eq(found, busy / 4, 0.02, "%g, not %g", found, busy / 4);
+}
+
 /* Without a NIC between them, the ports cannot bound clients. */
 Test(memcached, the_ports_bound_only_clients_behind_them)
 {
