@@ -478,10 +478,11 @@ struct kvc_dido_link_time kvc_dido_link_time_of(const struct kvc_pcie *pcie,
     double posted_ns =
         fmax(load->writes / (double)pcie->write_credits, write_credits / (double)pcie->write_data_credits) *
         pcie->credit_ns / links;
+    double dma_ns = kvc_pcie_dma_ns(pcie, load->reads, load->writes, load->written_bytes) / links;
     return (struct kvc_dido_link_time){
         .down_ns = fmax(fmax((load->read_bytes + load->reads * header) * byte_ns, load->read_bytes * root_ns),
                         fmax(tags_ns, room_ns)),
         .up_ns = fmax(fmax((load->written_bytes + (load->reads + load->writes) * header) * byte_ns,
                            load->written_bytes * root_ns),
-                      posted_ns)};
+                      fmax(posted_ns, dma_ns))};
 }

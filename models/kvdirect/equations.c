@@ -197,6 +197,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     double links = (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie) * 1e-9;
     double header = (double)pcie->header_bytes;
     double in_flight_ns = host_reads / ((double)pcie->endpoints * kvc_pcie_flight_reads_per_s(pcie)) * 1e9;
+    double dma_ns = kvc_pcie_dma_ns(pcie, host_reads, host_writes, write_bytes) / (double)pcie->endpoints;
     double down_ns = (host_reads * header + read_bytes) / links;
     double up_ns = ((host_reads + host_writes) * header + write_bytes) / links;
     double root_ns = fmax(read_bytes, write_bytes) / pcie->root_bytes_per_s * 1e9;
@@ -204,7 +205,7 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     return (struct kvc_kvdirect_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
         .access_ns = fmax(bucket_reads + slab_reads, writes) * kvc_fpga_cycle_ns(fpga),
-        .pcie_ns = fmax(fmax(in_flight_ns, root_ns), fmax(down_ns, up_ns)),
+        .pcie_ns = fmax(fmax(fmax(in_flight_ns, dma_ns), root_ns), fmax(down_ns, up_ns)),
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
         .receive_ns = wire_ns(card->nic, mean->packet_mean, mean->request_bytes),
         .send_ns = wire_ns(card->nic, mean->packet_mean, mean->response_bytes),

@@ -50,8 +50,8 @@ struct simulation {
 
 /* ---- simulation ---- */
 
-/* Returns the busy time of the busiest link: of its tags, its credits or one direction, whichever is the
- * longest. */
+/* Returns the busy time of the busiest link: of its tags, its credits, its DMA engine or one direction,
+ * whichever is the longest. */
 static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
 {
     double most_ns = 0;
@@ -59,7 +59,7 @@ static double pcie_busy_ns(const struct kvc_kvdirect_memory_engine *memory)
         const struct kvc_pcie_engine *engine = &memory->engine[i];
         double reads_ns = engine->reads.held_ns / engine->reads.limit;
         double writes_ns = engine->writes.held_ns / engine->writes.limit;
-        double link_ns = fmax(engine->up_busy_ns, engine->down_busy_ns);
+        double link_ns = fmax(fmax(engine->up_busy_ns, engine->down_busy_ns), engine->dma_busy_ns);
         most_ns = fmax(most_ns, fmax(link_ns, fmax(reads_ns, writes_ns)));
     }
     return most_ns;

@@ -70,9 +70,24 @@ static const struct kvc_option rows[] = {
                  "packets: random lines per second that a host core reads for the card; a higher rate needs "
                  "fewer cores",
                  .optional = true),
+    KVC_REAL_ROW(
+        kvc_pcie, "dma_read", dma_read_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+        "packets: time for which a read occupies the DMA engine of its link, which starts one packet "
+        "after another; a longer time leaves fewer reads and writes",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_pcie, "dma_write", dma_write_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+        "packets: time for which a write occupies this engine besides its data; a longer time leaves "
+        "fewer reads and writes",
+        .optional = true),
+    KVC_REAL_ROW(
+        kvc_pcie, "dma_rate", dma_bytes_per_s, KVC_UNIT_BYTES_PER_S, 0, 1e13, NULL,
+        "packets: rate at which this engine takes the data of writes; a higher rate leaves more reads "
+        "and writes",
+        .optional = true),
 };
 
-enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, ROWS = sizeof(rows) / sizeof(*rows) };
+enum { COPIES_FIRST = 1, PACKETS_FIRST = 4, PACKETS_END = 19, ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct kvc_option_table options = {
     .name = "pcie", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_pcie)};
@@ -105,7 +120,7 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
     bool copies, packets;
     enum kvc_status status = kvc_group_check(&options, device, COPIES_FIRST, PACKETS_FIRST, &copies, diag);
     if (status == KVC_OK) {
-        status = kvc_group_check(&options, device, PACKETS_FIRST, ROWS, &packets, diag);
+        status = kvc_group_check(&options, device, PACKETS_FIRST, PACKETS_END, &packets, diag);
     }
     if (status == KVC_OK && !copies && !packets) {
         return kvc_diag_fail(
@@ -166,6 +181,13 @@ double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes)
     return pcie->read_ns + pcie->memory_ns + link_ns + bytes / pcie->root_bytes_per_s * 1e9;
 }
 
+double kvc_pcie_dma_ns(const struct kvc_pcie *pcie, double reads, double writes, double written_bytes)
+{
+    double data_ns = pcie->dma_bytes_per_s > 0 ? written_bytes / pcie->dma_bytes_per_s * 1e9 : 0;
+    double reads_ns = pcie->dma_read_ns > 0 ? reads * pcie->dma_read_ns : 0;
+    return reads_ns + (pcie->dma_write_ns > 0 ? writes * pcie->dma_write_ns : 0) + data_ns;
+}
+
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes)
 {
     uint32_t most = (uint32_t)pcie->payload_max_bytes;
@@ -181,6 +203,9 @@ void kvc_pcie_speed_up(struct kvc_pcie *pcie, double factor)
     pcie->read_ns /= factor;
     pcie->credit_ns /= factor;
     pcie->root_bytes_per_s *= factor;
+    pcie->dma_read_ns /= factor;
+    pcie->dma_write_ns /= factor;
+    pcie->dma_bytes_per_s *= factor;
 }
 
 enum { LINE_BYTES = 64 }; /* Line of host memory. */
@@ -278,9 +303,16 @@ static void read_memory(struct kvc_pcie_engine *engine, double asked_ns, uint32_
     kvc_events_add(engine->events, data_ns, KVC_PCIE_DATA, engine->number, slot);
 }
 
+/* Returns the time at which the link's DMA engine starts a packet. */
+static double begins_ns(struct kvc_pcie_engine *engine, double now_ns, double dma_ns)
+{
+    return kvc_serve(&engine->dma_free_ns, &engine->dma_busy_ns, now_ns, dma_ns) - dma_ns;
+}
+
 static void start_read(struct kvc_pcie_engine *engine, double now_ns, uint32_t slot)
 {
-    double asked_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
+    double dma_ns = kvc_pcie_dma_ns(engine->pcie, 1, 0, 0);
+    double asked_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, begins_ns(engine, now_ns, dma_ns),
                                 link_ns(engine, engine->pcie->header_bytes, engine->root->up_stretch));
     if (engine->sending > 0) { /* Writes on the link reach the host before it. */
         kvc_events_add(engine->events, asked_ns, KVC_PCIE_ASKED, engine->number, slot);
@@ -293,7 +325,8 @@ static void start_write(struct kvc_pcie_engine *engine, double now_ns, uint32_t 
 {
     const struct kvc_pcie *pcie = engine->pcie;
     uint32_t bytes = engine->writes.packet[credit].bytes;
-    double sent_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, now_ns,
+    double dma_ns = kvc_pcie_dma_ns(pcie, 0, 1, bytes);
+    double sent_ns = kvc_serve(&engine->up_free_ns, &engine->up_busy_ns, begins_ns(engine, now_ns, dma_ns),
                                link_ns(engine, pcie->header_bytes + bytes, engine->root->up_stretch));
     engine->sending++;
     kvc_events_add(engine->events, sent_ns, KVC_PCIE_SENT, engine->number, credit);

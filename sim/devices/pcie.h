@@ -19,7 +19,9 @@
  * header and data. Tag and room are free when the last byte is in. A write takes a posted header credit and a
  * data credit for each 16 bytes, and sends header and data. The card is done with it when they are on the
  * wire, and the credits come back a round trip after the host has taken the write. Each direction of a link
- * carries one packet at a time. Requests above the largest payload are several packets.
+ * carries one packet at a time. Requests above the largest payload are several packets. The DMA engine of a
+ * card's link starts one packet after another: a read takes dma_read, and a write dma_write and the time of
+ * its data, so reads and writes share it, whatever the link itself could carry each way.
  *
  * The order on a link is PCIe's without relaxed ordering: writes keep their order, and a read does not pass a
  * write that was asked for before it, neither while that write waits for credits nor on its way through the
@@ -64,6 +66,11 @@ struct kvc_pcie {
     double credit_ns;        /**< Packets: time until the credit of a write is back. */
     double root_bytes_per_s; /**< Packets: data rate of all links of a card together, each way. */
     double core_reads_per_s; /**< Packets: random lines per second that a host core reads for the card. */
+    /** Packets: time of a read in the DMA engine of its link; NaN or 0: none. A card may leave the three out.
+     */
+    double dma_read_ns;
+    double dma_write_ns;    /**< Packets: time of a write in this engine, besides its data. */
+    double dma_bytes_per_s; /**< Packets: rate at which this engine takes the data of writes. */
     /** Packets: by how much the links are faster than their generation says. No option: profiles describe
      * real links, for which it is 0, and only kvc_pcie_speed_up() changes it. */
     double faster_frac;
@@ -112,6 +119,9 @@ double kvc_pcie_flight_reads_per_s(const struct kvc_pcie *pcie);
 
 /** Returns the mean time from request to data on an idle link [ns]. */
 double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes);
+
+/** Returns the time for which packets occupy the DMA engine of their link [ns]. */
+double kvc_pcie_dma_ns(const struct kvc_pcie *pcie, double reads, double writes, double written_bytes);
 
 enum { KVC_PCIE_CREDIT_BYTES = 16 }; /**< Data that one data credit stands for: 4 double words. */
 
@@ -182,6 +192,8 @@ struct kvc_pcie_engine {
     double down_free_ns;          /**< Time when the direction to the card is free. */
     double up_busy_ns;            /**< Busy time of the direction to the host. */
     double down_busy_ns;          /**< Busy time of the direction to the card. */
+    double dma_free_ns;           /**< Time when the DMA engine can start the next packet. */
+    double dma_busy_ns;           /**< Busy time of the DMA engine. */
     double posted_ns;             /**< Time when the host has taken every write that is off the link. */
     uint32_t sending;             /**< Writes that have their credits and are not off the link. */
     struct kvc_pcie_queue reads;  /**< Reads, which wait for tags and non-posted credits. */

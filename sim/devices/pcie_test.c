@@ -11,8 +11,9 @@ struct outcome {
     uint32_t most;
 };
 
-/* Keeps `clients` requests outstanding on each endpoint at all times. */
-static struct outcome saturate(const struct kvc_pcie *pcie, uint32_t clients, uint32_t bytes, bool write)
+/* Keeps `clients` requests outstanding on each endpoint at all times, of which the first `readers` read. */
+static struct outcome saturate_mixed(const struct kvc_pcie *pcie, uint32_t clients, uint32_t readers,
+                                     uint32_t bytes)
 {
     enum { REQUESTS = 400000 };
     struct kvc_events events = {0};
@@ -21,13 +22,11 @@ static struct outcome saturate(const struct kvc_pcie *pcie, uint32_t clients, ui
     static double asked_ns[8 * 4096];
     double sum_ns = 0, now_ns = 0;
     uint32_t done = 0, tag;
-    void (*ask)(struct kvc_pcie_engine *, double, uint32_t, uint32_t) =
-        write ? kvc_pcie_engine_write : kvc_pcie_engine_read;
     for (uint16_t e = 0; e < pcie->endpoints; e++) {
         kvc_pcie_engine_open(&engine[e], pcie, &root, &events, e, 1);
         for (uint32_t c = 0; c < clients; c++) {
             asked_ns[e * 4096 + c] = 0;
-            ask(&engine[e], 0, bytes, c);
+            (c < readers ? kvc_pcie_engine_read : kvc_pcie_engine_write)(&engine[e], 0, bytes, c);
         }
     }
     while (done < REQUESTS) {
@@ -40,16 +39,22 @@ static struct outcome saturate(const struct kvc_pcie *pcie, uint32_t clients, ui
         done++;
         sum_ns += now_ns - asked_ns[event.unit * 4096 + tag];
         asked_ns[event.unit * 4096 + tag] = now_ns;
-        ask(&engine[event.unit], now_ns, bytes, tag);
+        (tag < readers ? kvc_pcie_engine_read : kvc_pcie_engine_write)(&engine[event.unit], now_ns, bytes,
+                                                                       tag);
     }
     struct outcome outcome = {REQUESTS / now_ns * 1e3, sum_ns / REQUESTS, 0};
     for (uint16_t e = 0; e < pcie->endpoints; e++) {
-        uint32_t most = write ? engine[e].writes.most : engine[e].reads.most;
+        uint32_t most = readers == 0 ? engine[e].writes.most : engine[e].reads.most;
         outcome.most = most > outcome.most ? most : outcome.most;
         kvc_pcie_engine_close(&engine[e]);
     }
     kvc_events_free(&events);
     return outcome;
+}
+
+static struct outcome saturate(const struct kvc_pcie *pcie, uint32_t clients, uint32_t bytes, bool write)
+{
+    return saturate_mixed(pcie, clients, write ? 0 : clients, bytes);
 }
 
 /* Facts kvdirect.hw.pcie.bw, .ops_64, .concurrency_needed: 7.87 GB/s, 87 Mops, 92 requests in flight. */
@@ -119,6 +124,28 @@ Test(pcie_engine, writes_fill_the_link)
     double hold_ns = 90 / 7.877 + 64 / 13.2 + 500;
     cr_expect_eq(outcome.most, 4);
     cr_expect_float_eq(outcome.mops, 4e3 / hold_ns, 0.3, "%g Mops", outcome.mops);
+}
+
+/* Facts kvdirect.f3.write and kvdirect.f14.baseline, fig. 3a and 14: the DMA engine of a link bounds writes
+ * by their size, and reads and writes together to what either would reach alone. Without it each has its own
+ * direction of the link. */
+Test(pcie_engine, the_dma_engine_bounds_reads_and_writes_together)
+{
+    static const double published_mops[] = {83.7, 62.5, 41.6, 25.0};
+    struct kvc_pcie card = kvc_test_published_pcie;
+    card.dma_read_ns = 16;
+    card.dma_write_ns = 8;
+    card.dma_bytes_per_s = 8e9;
+    for (uint32_t i = 0; i < sizeof(published_mops) / sizeof(*published_mops); i++) {
+        struct outcome outcome = saturate(&card, 300, 32 << i, true);
+        cr_expect_float_eq(outcome.mops, published_mops[i], 0.01 * published_mops[i], "%d bytes: %g Mops",
+                           32 << i, outcome.mops);
+    }
+    struct outcome outcome = saturate_mixed(&card, 300, 150, 64);
+    cr_expect_float_eq(outcome.mops, 61.2, 2, "%g Mops", outcome.mops);
+    cr_expect_float_eq(kvc_pcie_dma_ns(&card, 1, 1, 64), 1e3 / 62.5 * 2, 1e-9);
+    outcome = saturate_mixed(&kvc_test_published_pcie, 300, 150, 64);
+    cr_expect_gt(outcome.mops, 100, "%g Mops", outcome.mops);
 }
 
 /* Large requests on two endpoints reach the rate of the root complex, 13.2 GB/s. */
