@@ -267,7 +267,7 @@ static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_wo
     mean->lambda_clocks = workload->set_frac * kvc_kvdirect_lambda_busy_clocks(config, (uint32_t)ceil(value));
     mean->request_bytes = (double)nic->request_header_bytes + key + workload->set_frac * sent;
     mean->response_bytes =
-        (double)nic->response_header_bytes + workload->get_frac * value + workload->set_frac * returned;
+        (double)nic->response_header_bytes + key + workload->get_frac * value + workload->set_frac * returned;
     mean->packet_requests = kvc_fill_most(
         workload, workload->frame_requests > 0
                       ? (uint32_t)workload->frame_requests

@@ -100,7 +100,8 @@ Test(equations, packets_and_power)
 {
     struct setup setup = published();
     resolve(&setup);
-    cr_expect_eq(setup.config.mean.packet_requests, 161, "1450 bytes of 9-byte requests");
+    cr_expect_eq(setup.config.mean.packet_requests, 131,
+                 "1450 bytes of responses of 9 bytes and a value of 2");
     cr_expect_float_eq(setup.config.watts, 116.2, 1e-9);
     setup.scenario.workload.frame_requests = 7;
     resolve(&setup);
