@@ -50,10 +50,11 @@ static const struct kvc_option option_rows[] = {
                   "threshold saves slab accesses but lengthens chains; auto: the threshold with the fewest "
                   "accesses",
                   .auto_word = "auto", .auto_value = KVC_KVDIRECT_INLINE_AUTO),
-    KVC_REAL_ROW(kvc_kvdirect_options, "dispatch", dispatch_frac, KVC_UNIT_NONE, 0, 1, "auto",
-                 "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from "
-                 "PCIe to the DRAM; auto: the fraction that loads both equally",
-                 .auto_word = "auto", .auto_value = -1),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "dispatch", dispatch_frac, KVC_UNIT_NONE, 0, 1, "auto",
+        "fraction l of the memory that the NIC's DRAM may cache; a larger one moves load from "
+        "PCIe to the DRAM; auto: the fraction at which reads load both equally, as in the paper's equation",
+        .auto_word = "auto", .auto_value = -1),
     KVC_CHOICE_ROW(kvc_kvdirect_options, "engine", engine, engines, "out_of_order",
                    "out_of_order: dependent operations wait in the reservation station for the value; stall: "
                    "they stop the pipeline"),

@@ -263,7 +263,9 @@ double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
                                   const struct kvc_kvdirect_reuse *reuse)
 {
     enum { ITERATIONS = 100 };
-    struct balance balance = {card, mean, reuse};
+    struct kvc_kvdirect_operation_mean reading = *mean;
+    struct balance balance = {card, &reading, reuse};
+    reading.put_frac = 0;
     if (card->fpga->dram_bytes <= 0) {
         return 0;
     }

@@ -107,8 +107,9 @@ double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, co
                                       const struct kvc_dram *dram, double sockets, double socket_bytes_per_s,
                                       double *memory_ns);
 
-/* Returns the dispatch ratio l at which PCIe and the NIC's DRAM take equally long for an operation (sec.
- * 3.3.4): 1 if PCIe always takes longer, 0 without DRAM. */
+/* Returns the dispatch ratio l at which PCIe and the NIC's DRAM take equally long for the reads of an
+ * operation: 1 if PCIe always takes longer, 0 without DRAM. The equation of sec. 3.3.4 has no writes, and
+ * with a ratio for PUTs of 10 bytes one NIC would exceed the published rate of PUTs by far (fig. 16b). */
 double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
                                   const struct kvc_kvdirect_operation_mean *mean,
                                   const struct kvc_kvdirect_reuse *reuse);

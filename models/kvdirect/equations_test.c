@@ -90,6 +90,9 @@ Test(equations, the_best_dispatch_follows_the_card)
 {
     struct setup setup = published();
     double best = best_dispatch(&setup);
+    setup.scenario.workload.get_frac = 0;
+    setup.scenario.workload.set_frac = 1;
+    cr_expect_eq(best_dispatch(&setup), best, "the paper's equation has no writes");
     setup.card.fpga.dram_bytes_per_s *= 1.5;
     cr_expect_gt(best_dispatch(&setup), best);
     setup.card.fpga.dram_bytes_per_s /= 3;
