@@ -27,6 +27,7 @@ const struct kvc_workload_preset kvc_megakv_presets[] = {
 static const char *const apis[] = {"get", "getk", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const insert_places[] = {"pipelines", "own", NULL};
+static const char *const cycle_starts[] = {"schedule", "launch", NULL};
 static const char *const index_places[] = {"gpu", "thread", NULL};
 static const char *const gpu_powers[] = {"kernels", "serving", NULL};
 static const char *const thread_layouts[] = {"own", "shared", NULL};
@@ -48,6 +49,10 @@ static const struct kvc_option rows[] = {
         kvc_megakv_options, "insert_stream", insert_stream, insert_places, "pipelines",
         "pipelines: inserts and deletes follow the searches in each pipeline's stream, so the next "
         "searches wait for them; own: they have a stream of their own and overlap with searches"),
+    KVC_CHOICE_ROW(
+        kvc_megakv_options, "cycle_from", cycle_from, cycle_starts, "schedule",
+        "schedule: launches are due at multiples of the cycle, so a late one does not delay the next; "
+        "launch: a launch is due a cycle after the one before, as in the authors' program of 2015"),
     KVC_CHOICE_ROW(
         kvc_megakv_options, "index_on", index_on, index_places, "gpu",
         "gpu: launches queue on the device; thread: the scheduler's thread runs the index itself, at "
@@ -139,6 +144,7 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
     config->api = (enum kvc_megakv_api)options->api;
     config->feed = (enum kvc_megakv_feed)options->feed;
     config->insert_stream = (enum kvc_megakv_insert_stream)options->insert_stream;
+    config->cycle_from = (enum kvc_megakv_cycle_from)options->cycle_from;
     config->index_on = (enum kvc_megakv_index_on)options->index_on;
     config->threads = (enum kvc_megakv_threads)options->threads;
     config->streams =

@@ -51,6 +51,11 @@ enum kvc_megakv_insert_stream {
     KVC_MEGAKV_INSERT_OWN_STREAM,
 };
 
+enum kvc_megakv_cycle_from {
+    KVC_MEGAKV_CYCLE_FROM_SCHEDULE, /* Launches are due at multiples of the cycle. */
+    KVC_MEGAKV_CYCLE_FROM_LAUNCH,   /* A launch is due a cycle after the one before, which may be late. */
+};
+
 enum kvc_megakv_index_on {
     KVC_MEGAKV_INDEX_ON_GPU,    /* Launches queue on the device while the scheduler continues. */
     KVC_MEGAKV_INDEX_ON_THREAD, /* The scheduler's thread does the work of the index and swaps again when
@@ -76,6 +81,7 @@ struct kvc_megakv_options {
     int api;                    /* enum kvc_megakv_api. */
     int feed;                   /* enum kvc_megakv_feed. */
     int insert_stream;          /* enum kvc_megakv_insert_stream. */
+    int cycle_from;             /* enum kvc_megakv_cycle_from. */
     int index_on;               /* enum kvc_megakv_index_on. */
     int threads;                /* enum kvc_megakv_threads. */
     uint64_t streams;           /* Pipelines per socket, one CUDA stream each; 0: as many as fit the cores. */
@@ -106,6 +112,7 @@ struct kvc_megakv_config {
     enum kvc_megakv_api api;
     enum kvc_megakv_feed feed;
     enum kvc_megakv_insert_stream insert_stream;
+    enum kvc_megakv_cycle_from cycle_from;
     enum kvc_megakv_index_on index_on;
     enum kvc_megakv_threads threads;
     uint32_t streams;

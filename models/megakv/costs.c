@@ -8,9 +8,15 @@
 #include "models/megakv/cost_profile.h"
 #include "sim/workload/keys/reuse.h"
 
-/* A request's entries in its batch: 32-bit signature, hash and location (sec. 4.1), and a pointer to the
- * request. */
-enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, POINTER_BYTES = 8 };
+/* A request's entries in its batch: 32-bit signature, hash and location (sec. 4.1). Under api = "get", a GET
+ * has a job record of its own with its key, where getk has one for each frame (the authors' program, 2015:
+ * mega_job_search_t for keys of 8 bytes). */
+enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, JOB_BYTES = 32 };
+
+/* Instructions of the authors' sender for a GET that hits: 158 with KEY_MATCH and 97 with COMPACT_JOB, and 65
+ * and 66 of the receiver (data set a, frames of 122 GETs, gcc -O3 -march=ivybridge, counted by callgrind). An
+ * operation, whose time cpu.operation states, has about 500 (kvdirect.hw.cpu.kv_instr). */
+static const double get_instructions = 158 + 65, getk_instructions = 97 + 66, operation_instructions = 500;
 
 enum { LINE_BYTES = 64 };
 
@@ -201,6 +207,12 @@ static double set_job_frac_of(const struct kvc_workload *workload)
     return writes > 0 ? workload->set_frac / writes : 1;
 }
 
+/* Returns the bytes of a request's job record. */
+static double job_bytes(const struct kvc_megakv_config *config, int op)
+{
+    return config->api == KVC_MEGAKV_GET && op == KVC_OP_GET ? JOB_BYTES : 0;
+}
+
 /* Returns the share of the items that senders find in the last-level cache. Packets, jobs and responses also
  * pass through it. */
 static double llc_frac_of(const struct kvc_scenario *scenario)
@@ -215,7 +227,7 @@ static double llc_frac_of(const struct kvc_scenario *scenario)
     struct kvc_reuse reuse = {.bytes_per_key = lines * LINE_BYTES,
                               .footprint_bytes = means->item_bytes * keys,
                               .stream_bytes = means->request_bytes + means->response_bytes + SIGNATURE_BYTES +
-                                              HASH_BYTES + LOCATION_BYTES + POINTER_BYTES};
+                                              HASH_BYTES + LOCATION_BYTES + job_bytes(config, KVC_OP_GET)};
     kvc_reuse_shares(&scenario->workload, &reuse, &config->cpu->llc_bytes, 1, &share);
     return share;
 }
@@ -352,8 +364,8 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
 double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_bytes, uint32_t value_bytes,
                            double marked_frac)
 {
-    if (!costs->measured) {
-        return 0;
+    if (!costs->measured) { /* The job that deletes the victim from the index. */
+        return kvc_dram_stream_ns(costs->config->dram, SIGNATURE_BYTES + HASH_BYTES + LOCATION_BYTES);
     }
     double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes);
     double evict_ns = kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes), scattered_ns = 0;
@@ -398,13 +410,15 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
     if (costs->measured) {
         return measured_receive_cost(costs, frame_requests, op, key_bytes, value_bytes);
     }
-    double job_bytes = SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0);
+    double batch_bytes =
+        SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0) + job_bytes(costs->config, op);
     struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs),
-                                .stall_ns = kvc_dram_stream_ns(dram, job_bytes)};
+                                .stall_ns = kvc_dram_stream_ns(dram, batch_bytes)};
     if (op == KVC_OP_SET) {
-        /* The place of the new item was not used recently, so no cache holds it. */
+        /* The place of the new item was not used recently, so no cache holds it, but it follows the place
+         * before it. */
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
-                         item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), 0);
+                         kvc_dram_stream_ns(dram, kvc_cuckoo_touched_bytes(key_bytes, value_bytes));
     }
     return cost;
 }
@@ -488,10 +502,12 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
     if (costs->measured) {
         return measured_send_cost(costs, lookup_mix, outcome, key_bytes, value_bytes);
     }
-    struct kvc_cpu_cost cost = {.compute_ns = compute_ns(costs)};
-    if (outcome != KVC_MEGAKV_DONE) {
-        cost.stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES);
+    if (outcome == KVC_MEGAKV_DONE) {
+        return (struct kvc_cpu_cost){0};
     }
+    struct kvc_cpu_cost cost = {
+        .compute_ns = compute_ns(costs),
+        .stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES + job_bytes(costs->config, KVC_OP_GET))};
     if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
             item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
@@ -501,8 +517,8 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
         cost.stall_ns += item_ns(costs, 1, costs->llc_frac);
     }
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
-        cost.stall_ns += kvc_dram_stream_ns(dram, POINTER_BYTES) +
-                         exposed_ns(costs->config->cpu, kvc_cpu_llc_hit_ns(costs->config->cpu));
+        cost.compute_ns += costs->config->cpu->operation_ns / costs->core_speed *
+                           (get_instructions - getk_instructions) / operation_instructions;
     }
     return cost;
 }
@@ -522,11 +538,10 @@ struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *cost
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes =
                                      kvc_cuckoo_request_bytes(config->nic, op, key_bytes, value_bytes) +
-                                     SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0)};
+                                     SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0) +
+                                     job_bytes(config, op)};
     if (op == KVC_OP_SET) { /* A store reads its line before it writes it. */
-        double lines = kvc_cuckoo_item_lines(config->dram, key_bytes, value_bytes);
-        load.random_reads = load.random_writes = 1;
-        load.streamed_bytes += 2 * (lines - 1) * config->dram->line_bytes;
+        load.streamed_bytes += 2 * kvc_cuckoo_touched_bytes(key_bytes, value_bytes);
     }
     return load;
 }

@@ -8,17 +8,22 @@
  *             packet I/O, parsing and hashing), or without that value the I/O and parsing of its packet. Its
  *             index job, which is the signature and hash and for a SET the location, is written to the batch
  *             as a stream (stall). A SET also reads the payload from the packet as a stream and writes it to
- *             the item, whose first line is a random access (stall).
+ *             the item. New items follow one another in address order, as those of the authors' program do
+ *             (2015: a slab's items are dealt out in order, and evicted places come from a walk over a
+ *             bitmap), so this is a stream as well (stall).
  *
- *   sender    Every response costs the same compute. A GET reads its location from the batch as a stream
+ *   sender    The response to a GET costs the same compute. It reads its location from the batch as a stream
  *             (stall). A GET that hits also reads the item's lines and writes the response as a stream
  *             (stall). The first line comes from the last-level cache as often as the workload's reuse of
  *             items says, and from a random place in memory otherwise. A GET that finds another key's item
- *             reads one line in the same way (stall). Under api = "get" both kinds of GET read a pointer to
- *             the request as a stream and fetch the request's key again to compare. Two cycles after
- *             parsing, the key has left the core's own caches, so this is one hit in the last-level cache
- *             (stall). SETs and DELETEs cost nothing else. While a load misses, the core executes the
- *             instructions after it, so a stall is a latency minus cpu.lookahead.
+ *             reads one line in the same way (stall). Under api = "get" the
+ *             receiver writes a job record with the key of each GET, and the sender reads it, as streams
+ *             (stall). The sender then compares the keys. This and finding the next record are the
+ *             instructions that the authors' program executes under get and not under getk, at the time of
+ *             an instruction of cpu.operation; without that value they cost nothing (compute). SETs and
+ *             DELETEs cost nothing: the authors' sender passes over them without an
+ *             answer. Here their answer still takes a header in a frame. While a load misses, the core
+ *             executes the instructions after it, so a stall is a latency minus cpu.lookahead.
  *
  * The operation of cpu.operation includes the index, which Mega-KV's CPU does not access; no source splits
  * it, so its compute is an upper bound. What a request moves between memory and caches is its load on the

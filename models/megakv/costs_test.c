@@ -176,3 +176,37 @@ Test(launch_costs, evicted_items_were_replaced_as_often_as_keys_are_found)
     cr_expect_eq(launch.erases, 1000);
     cr_expect_float_eq(launch.erased_frac, 0.5 * 0.3 + 0.5 * 0.7, 1e-9);
 }
+
+/* A core without measured costs: an operation takes 100 ns, a line in address order 8 ns, and one at
+ * random 80. */
+static const struct kvc_cpu plain_cpu = {.operation_ns = 100, .lookahead_ns = 30};
+static const struct kvc_dram plain_dram = {.random_line_ns = 80, .next_line_ns = 8, .line_bytes = 64};
+
+Test(megakv_costs, sets_write_in_address_order_and_are_not_answered)
+{
+    const struct kvc_megakv_config config = {.cpu = &plain_cpu, .dram = &plain_dram};
+    const struct kvc_megakv_costs costs = {.config = &config, .core_speed = 1};
+    struct kvc_cpu_cost cost = kvc_megakv_receive_cost(&costs, 1, KVC_OP_SET, 8, 8);
+    cr_expect_eq(cost.compute_ns, 50);
+    /* 12 bytes of the job, 16 of the payload and 24 of the item, each an eighth of a nanosecond. */
+    cr_expect_float_eq(cost.stall_ns, (12 + 16 + 24) / 8.0, 1e-9);
+    cr_expect_float_eq(kvc_megakv_evict_ns(&costs, 8, 8, 0), 12 / 8.0, 1e-9, "a job that deletes the victim");
+    cost = kvc_megakv_send_cost(&costs, &(struct kvc_cuckoo_lookup_mix){0}, KVC_MEGAKV_DONE, 8, 8);
+    cr_expect_eq(cost.compute_ns + cost.stall_ns, 0);
+}
+
+Test(megakv_costs, get_writes_and_reads_a_record_and_compares)
+{
+    struct kvc_megakv_config config = {.cpu = &plain_cpu, .dram = &plain_dram, .api = KVC_MEGAKV_GETK};
+    const struct kvc_megakv_costs costs = {.config = &config, .core_speed = 1};
+    const struct kvc_cuckoo_lookup_mix mix = {0};
+    struct kvc_cpu_cost received = kvc_megakv_receive_cost(&costs, 1, KVC_OP_GET, 8, 8),
+                        sent = kvc_megakv_send_cost(&costs, &mix, KVC_MEGAKV_HIT, 8, 8);
+    config.api = KVC_MEGAKV_GET;
+    struct kvc_cpu_cost other_received = kvc_megakv_receive_cost(&costs, 1, KVC_OP_GET, 8, 8),
+                        other_sent = kvc_megakv_send_cost(&costs, &mix, KVC_MEGAKV_HIT, 8, 8);
+    cr_expect_float_eq(other_received.stall_ns - received.stall_ns, 32 / 8.0, 1e-9);
+    cr_expect_float_eq(other_sent.stall_ns - sent.stall_ns, (32 - 8) / 8.0, 1e-9,
+                       "the response has no key of 8 bytes");
+    cr_expect_float_eq(other_sent.compute_ns - sent.compute_ns, 60 * 100.0 / 500, 1e-9);
+}

@@ -255,6 +255,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
         int32_t gpu = socket->device.gpu, dram = socket->device.dram, copy = socket->device.copy;
         socket->gpu = kvc_gpu_streams_create(simulation->streams + 1);
         socket->launch_gate = kvc_gate_create(0);
+        socket->ended_gate = kvc_gate_create(0);
         open_share(&socket->copies_in, dram, dram, copy);
         open_share(&socket->copies_out, dram, copy, dram);
         open_share(&socket->kernels, gpu, KVC_SOCKET_NONE, KVC_SOCKET_NONE);
@@ -291,6 +292,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     kvc_gate_free(socket->receive_gate);
     kvc_gpu_streams_free(socket->gpu);
     kvc_gate_free(socket->launch_gate);
+    kvc_gate_free(socket->ended_gate);
     kvc_gate_free(socket->copies_in.gate);
     kvc_gate_free(socket->copies_out.gate);
     kvc_gate_free(socket->kernels.gate);

@@ -68,33 +68,48 @@ static void launch_searches(struct kvc_megakv_socket *socket)
     }
 }
 
-static void launch_inserts(struct kvc_megakv_socket *socket)
+/* Returns whether the scheduler has to wait for the inserts. */
+static bool launch_inserts(struct kvc_megakv_socket *socket)
 {
     const struct kvc_megakv_simulation *simulation = socket->simulation;
     struct kvc_megakv_launch *launch = take_writes(socket);
     if (launch == NULL) {
-        return;
+        return false;
     }
     if (simulation->config->insert_stream == KVC_MEGAKV_INSERT_OWN_STREAM) {
         launch->running = 1;
         kvc_megakv_stream_add(&socket->insert_stream,
                               (struct kvc_megakv_job){launch, NULL, launch->work.jobs});
-        return;
+        kvc_gate_post(socket->launch_gate);
+        return false;
     }
     launch->running = simulation->streams;
     for (uint32_t i = 0; i < simulation->streams; i++) {
         struct kvc_megakv_job job = {launch, NULL, launch->work.jobs / simulation->streams};
         kvc_megakv_stream_add(&socket->pipelines[i].stream, job);
     }
+    kvc_gate_post(socket->launch_gate);
+    return true;
 }
 
+static void hand_over(struct kvc_megakv_socket *socket)
+{
+    for (uint32_t i = 0; i < socket->simulation->streams; i++) {
+        kvc_megakv_hand_over(&socket->pipelines[i], socket->launched[i]);
+    }
+}
+
+/* Waits for the launch, and hands all buffers over at once. The authors' program (2015) synchronises with the
+ * device before it gives the buffers to the senders, and before it looks at the clock for the next cycle. */
 static void launch(struct kvc_megakv_socket *socket, bool with_inserts)
 {
     launch_searches(socket);
+    kvc_gate_post(socket->launch_gate);
+    kvc_gate_wait(socket->ended_gate);
+    hand_over(socket);
     if (with_inserts) {
         launch_inserts(socket);
     }
-    kvc_gate_post(socket->launch_gate);
 }
 
 /* Occupies the scheduler's core with the work of a launch. */
@@ -130,9 +145,7 @@ static void run_on_thread(struct kvc_megakv_socket *socket, bool with_inserts)
         kvc_megakv_search(socket, socket->launched[i]);
     }
     work_on_thread(socket, launch, &before);
-    for (uint32_t i = 0; i < streams; i++) {
-        kvc_megakv_hand_over(&socket->pipelines[i], socket->launched[i]);
-    }
+    hand_over(socket);
     free(launch);
     launch = with_inserts ? take_writes(socket) : NULL;
     if (launch != NULL) {
@@ -160,9 +173,10 @@ void kvc_megakv_scheduler_main(void *data)
         }
         double now_ns = kvc_engine_now_ns();
         kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
-        /* Launches are due at multiples of the cycle: a launch that is less than a cycle late does not
-         * delay the next ones. */
-        if (now_ns - due_ns >= simulation->config->cycle_ns) {
+        /* If launches are due at multiples of the cycle, one that is less than a cycle late does not delay
+         * the next ones. */
+        if (simulation->config->cycle_from == KVC_MEGAKV_CYCLE_FROM_LAUNCH ||
+            now_ns - due_ns >= simulation->config->cycle_ns) {
             due_ns = now_ns;
         }
         kvc_megakv_receive(socket, now_ns);

@@ -273,12 +273,13 @@ struct kvc_megakv_socket {
     uint32_t number;
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
-    struct kvc_megakv_buffer **launched;           /* By pipeline: the buffer of the latest launch. */
-    struct kvc_socket device;                      /* Devices of the socket in the platform. */
-    struct kvc_megakv_writes writes;               /* Jobs for the next insert launch. */
-    struct kvc_megakv_stream insert_stream;        /* insert_stream = "own". */
-    struct kvc_gpu_streams *gpu;                   /* Streams of the pipelines, then that of the inserts. */
-    struct kvc_gate *launch_gate;                  /* Wakes the actor of the streams at a launch. */
+    struct kvc_megakv_buffer **launched;    /* By pipeline: the buffer of the latest launch. */
+    struct kvc_socket device;               /* Devices of the socket in the platform. */
+    struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
+    struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
+    struct kvc_gpu_streams *gpu;            /* Streams of the pipelines, then that of the inserts. */
+    struct kvc_gate *launch_gate;           /* Wakes the actor of the streams at a launch. */
+    struct kvc_gate *ended_gate; /* Wakes the scheduler when all pipelines' streams have ended a launch. */
     struct kvc_megakv_share copies_in, copies_out; /* Bytes to the GPU and back. */
     struct kvc_megakv_share kernels;               /* Work of kernels. */
     double kernels_posted_ns;                      /* When the kernels' work was last posted [ns]. */

@@ -195,14 +195,14 @@ static void end_part(struct kvc_megakv_stream *stream)
         post_copies(socket, &socket->copies_out, stream->out_bytes,
                     kvc_pcie_d2h_ns(simulation->config->pcie, stream->out_bytes));
     }
-    if (job.buffer != NULL) {
-        kvc_megakv_hand_over(stream->pipeline, job.buffer);
-    }
     if (--launch->running > 0) {
         return;
     }
     kvc_megakv_count_kernel(simulation, &launch->work, launch->started_ns);
-    if (launch->work.kernel == KVC_MEGAKV_KERNEL_INSERT) {
+    if (searching) {
+        kvc_gate_post(socket->ended_gate);
+    }
+    if (!searching) {
         kvc_megakv_insert(socket, &launch->writes);
         kvc_megakv_writes_free(&launch->writes);
     }

@@ -4,7 +4,7 @@
 -- which compares them.
 return {
   name = "megakv-fig15",
-  system = { kind = "megakv", index = "2GiB", cycle = "160us", api = "getk" },
+  system = { kind = "megakv", index = "2GiB", cycle_from = "launch", cycle = "160us", api = "getk" },
   node = { sockets = 1 },
   cluster = { simulate = "together" },
   workload = { preset = "megakv-a", keys = 400e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },

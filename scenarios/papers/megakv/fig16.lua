@@ -6,7 +6,7 @@
 -- the node: eight flows per socket.
 return {
   name = "megakv-fig16",
-  system = { kind = "megakv", index = "2GiB", cycle = "160us", api = "getk" },
+  system = { kind = "megakv", index = "2GiB", cycle_from = "launch", cycle = "160us", api = "getk" },
   node = { sockets = 1 },
   workload = { preset = "megakv-a", keys = 200e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
                arrival = { fixed_mops = 55 }, fill = "at_once", flows = 8, connections = 65536 },

@@ -7,7 +7,7 @@
 -- manager's times, whole cycles of it. Data sets c and d are in local memory, as in fig14_large.lua.
 return {
   name = "megakv-fig18",
-  system = { kind = "megakv", index = "2GiB", cycle = "492us", api = "getk", gpu_power = "serving" },
+  system = { kind = "megakv", index = "2GiB", cycle_from = "launch", cycle = "492us", api = "getk", gpu_power = "serving" },
   node = { sockets = 1, power = 87.0 / 2 - 15 },
   workload = { preset = "megakv-a", keys = 200e6, get = 0.95, set = 0.05, dist = { zipf = 0.99 },
                arrival = { fixed_mops = 69.3 }, fill = "at_once", flows = 8, connections = 65536 },
