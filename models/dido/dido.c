@@ -283,6 +283,7 @@ static void ended(void *data, void *at, uint32_t stage, double start_ns)
         return;
     }
     simulation->sums.stage_ns[stage] += ns;
+    simulation->sums.stage_batches[stage]++;
     if (batch->pipeline.stage[stage].on_gpu) {
         simulation->sums.gpu_ns += cost->launch_ns + cost->kernel_ns;
         simulation->sums.gpu_insert_ns += cost->task_ns[KVC_DIDO_INSERT];
@@ -597,7 +598,7 @@ static void report(void *state, struct kvc_result *result)
     kvc_paths_name(&result->paths, 0, "batch");
     for (uint32_t s = 0; s < result->stage_count; s++) {
         kvc_paths_name(&result->paths, 1 + s, result->stage[s].name);
-        result->stage[s].mean_us = sums->stage_ns[s] / (double)sums->batches * 1e-3;
+        result->stage[s].mean_us = sums->stage_ns[s] / fmax((double)sums->stage_batches[s], 1) * 1e-3;
     }
     if (simulation->store->shards != NULL) {
         report_kernel(simulation, &result->kernel);

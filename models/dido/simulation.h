@@ -94,12 +94,13 @@ struct kvc_dido_batch {
 /* Sums within the measured time. */
 struct kvc_dido_sums {
     uint64_t completed, hits, misses, sets, deletes;
-    uint64_t batches, queries;                  /* Batches that ended, and their queries. */
-    uint64_t stage_queries;                     /* Queries that passed through a stage. */
-    uint64_t stolen_queries;                    /* Queries among these that another processor did. */
-    double stage_ns[KVC_DIDO_STAGES_MAX];       /* Times of the stages for their batches. */
-    double period_ns;                           /* Times of the slowest stages of the batches. */
-    double gpu_ns, gpu_insert_ns, gpu_erase_ns; /* Times of the GPU, as owner of its stage. */
+    uint64_t batches, queries;                   /* Batches that ended, and their queries. */
+    uint64_t stage_queries;                      /* Queries that passed through a stage. */
+    uint64_t stolen_queries;                     /* Queries among these that another processor did. */
+    uint64_t stage_batches[KVC_DIDO_STAGES_MAX]; /* Batches that the stages ended. */
+    double stage_ns[KVC_DIDO_STAGES_MAX];        /* Times of the stages for these. */
+    double period_ns;                            /* Times of the slowest stages of the batches. */
+    double gpu_ns, gpu_insert_ns, gpu_erase_ns;  /* Times of the GPU, as owner of its stage. */
 };
 
 /* The load in one phase. */
