@@ -67,13 +67,16 @@ double kvc_dido_task_share(const struct kvc_dido_mix *mix, enum kvc_dido_task ta
 }
 
 /* Returns the work of a query of an operation in a task. If RD is in the stage of WR, it copies the value
- * into the response, and WR adds the rest. */
+ * into the response, and WR executes no more than for a header. The lines of the response are WR's in any
+ * case. */
 static struct kvc_dido_work work_of(const struct kvc_dido_mix *mix, uint32_t tasks, enum kvc_dido_task task,
                                     enum kvc_op op, bool on_gpu)
 {
+    uint32_t key_bytes = (uint32_t)lround(mix->key_bytes), value_bytes = (uint32_t)lround(mix->value_bytes);
     bool copied = task == KVC_DIDO_WR && (tasks & kvc_dido_bit(KVC_DIDO_RD)) != 0;
-    struct kvc_dido_work work = kvc_dido_work_of(task, op, (uint32_t)lround(mix->key_bytes),
-                                                 copied ? 0 : (uint32_t)lround(mix->value_bytes), on_gpu);
+    struct kvc_dido_work work = kvc_dido_work_of(task, op, key_bytes, value_bytes, on_gpu);
+    work.instructions =
+        copied ? kvc_dido_work_of(task, op, key_bytes, 0, on_gpu).instructions : work.instructions;
     const double counted = task == KVC_DIDO_SEARCH   ? mix->search_lines
                            : task == KVC_DIDO_INSERT ? mix->insert_lines
                            : task == KVC_DIDO_ERASE  ? mix->erase_lines
@@ -448,9 +451,9 @@ struct kvc_dido_link_load kvc_dido_link_load_of(const struct kvc_dido_config *co
     case KVC_DIDO_KC:
         kvc_dido_link_load_add(&load, &read_line, lines);
         break;
-    case KVC_DIDO_RD: /* The value goes to the buffer, or to the response. */
+    case KVC_DIDO_RD: /* The value goes to the buffer, or to the response, which is WR's. */
         kvc_dido_link_load_add(&load, &read_line, lines);
-        write_in_order(&load, pcie, mix->value_bytes);
+        write_in_order(&load, pcie, (tasks & kvc_dido_bit(KVC_DIDO_WR)) != 0 ? 0 : mix->value_bytes);
         break;
     case KVC_DIDO_WR:
         read_in_order(&load, pcie, buffered_bytes);
