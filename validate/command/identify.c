@@ -79,11 +79,11 @@ static void answer(struct fitting *fitting, struct point *made)
     if (overrides == NULL || wanted == NULL || scores == NULL) {
         kvc_out_of_memory("%zu cases", paper->cases.count);
     }
-    for (size_t i = 0; i < identified->figures; i++) {
-        size_t at = identified->figure[i];
-        wanted[at] = true;
-        for (size_t j = 0; j < identified->count; j++) {
-            if (strcmp(identified->parameter[j].system, paper->scenarios[at].system) == 0) {
+    for (size_t at = 0; at < paper->cases.count; at++) {
+        wanted[at] = kvc_identified_figure(identified, &paper->cases, at) >= 0;
+        for (size_t j = 0; j < identified->count && wanted[at]; j++) {
+            const char *system = paper->scenarios[at].system;
+            if (system != NULL && strcmp(identified->parameter[j].system, system) == 0) {
                 kvc_identified_append(&identified->parameter[j], made->value[j], overrides[at]);
             }
         }
@@ -150,6 +150,14 @@ static double part_of(const struct kvc_identified_parameter *parameter, double v
     return log(value / parameter->low) / ln_range(parameter);
 }
 
+/* Returns the value that an override will have, so that a known answer is found again. */
+static double settable(const struct kvc_identified_parameter *parameter, double value)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.4g", parameter->is_whole ? round(value) : value);
+    return strtod(text, NULL);
+}
+
 static void set_values(const struct fitting *fitting, const gsl_vector *x, double value[MAX])
 {
     const struct kvc_identified *identified = &fitting->paper->identified;
@@ -158,10 +166,8 @@ static void set_values(const struct fitting *fitting, const gsl_vector *x, doubl
     }
     for (size_t i = 0; i < fitting->parameters; i++) {
         size_t at = fitting->parameter[i];
-        char text[64];
-        /* The value that the override will have, so that what is known is found again. */
-        snprintf(text, sizeof(text), "%.4g", value_of(&identified->parameter[at], gsl_vector_get(x, i)));
-        value[at] = strtod(text, NULL);
+        value[at] =
+            settable(&identified->parameter[at], value_of(&identified->parameter[at], gsl_vector_get(x, i)));
     }
 }
 
@@ -189,8 +195,9 @@ static bool find_slopes(struct fitting *fitting, const double value[MAX], size_t
         return false;
     }
     memcpy(here, ln_ratio, sizeof(here));
-    moved[parameter] =
-        value[parameter] * STEP <= asked->high ? value[parameter] * STEP : value[parameter] / STEP;
+    double up = asked->is_whole ? ceil(value[parameter] * STEP) : value[parameter] * STEP;
+    double down = asked->is_whole ? floor(value[parameter] / STEP) : value[parameter] / STEP;
+    moved[parameter] = settable(asked, up <= asked->high ? up : down);
     ln_ratio = ask(fitting, moved);
     for (size_t i = 0; i < fitting->paper->identified.figures && ln_ratio != NULL; i++) {
         slope[i] = (ln_ratio[i] - here[i]) / log(moved[parameter] / value[parameter]);

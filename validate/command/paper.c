@@ -410,7 +410,7 @@ static enum kvc_status score_identified(struct kvc_paper *paper, const struct kv
         struct kvc_interval baseline_frac = paper->cross_validated[i].baseline_frac;
         wanted[i] = kvc_case_is_derived(&cases->entry[i]);
         if (!wanted[i]) {
-            kvc_identified_overrides(&paper->identified, i, paper->scenarios[i].system, overrides[i]);
+            kvc_identified_overrides(&paper->identified, cases, i, paper->scenarios[i].system, overrides[i]);
             wanted[i] = overrides[i][0] != '\0';
         }
         paper->cross_validated[i] = paper->scores[i];

@@ -100,7 +100,7 @@ static void print_cross_validated(const struct kvc_paper *paper)
             continue;
         }
         if (!kvc_case_is_derived(&cases->entry[i])) {
-            kvc_identified_overrides(&paper->identified, i, paper->scenarios[i].system, text);
+            kvc_identified_overrides(&paper->identified, cases, i, paper->scenarios[i].system, text);
         }
         kvc_grid_add(&grid, cases->entry[i].id);
         add_number(&grid, "%+.1f %%", 100 * paper->scores[i].error_frac.mean);

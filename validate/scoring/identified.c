@@ -8,6 +8,7 @@
 
 #include "sim/base/files/partial_file.h"
 #include "sim/base/text/csv.h"
+#include "validate/scoring/score.h"
 
 static const char asked_header[] = "system,parameter,low,high,figures,source";
 static const char answer_header[] = "system,parameter,left_out,value,low,high,facts,condition,dropped";
@@ -31,7 +32,8 @@ static enum kvc_status parse_bound(const char *cell, double *number, char *unit,
     return kvc_csv_copy(end, unit, size, diag);
 }
 
-long kvc_identified_figure(const struct kvc_identified *identified, size_t at)
+/* Returns the index among the figures of the case itself, or -1. */
+static long own_figure(const struct kvc_identified *identified, size_t at)
 {
     for (size_t i = 0; i < identified->figures; i++) {
         if (identified->figure[i] == at) {
@@ -41,21 +43,27 @@ long kvc_identified_figure(const struct kvc_identified *identified, size_t at)
     return -1;
 }
 
+long kvc_identified_figure(const struct kvc_identified *identified, const struct kvc_cases *cases, size_t at)
+{
+    long found = own_figure(identified, at);
+    for (size_t i = 0; i < identified->figures && found < 0; i++) {
+        found = kvc_score_follows(cases, identified->figure[i], at) ? (long)i : -1;
+    }
+    return found;
+}
+
 /* Adds the case with this id to the figures of the parameter, and to all figures. */
 static enum kvc_status add_figure(const struct kvc_cases *cases, const char *id, size_t length,
                                   struct kvc_identified *identified, struct kvc_diag *diag)
 {
     struct kvc_identified_parameter *parameter = &identified->parameter[identified->count];
     long found = kvc_cases_find(cases, id, length);
-    if (found < 0 || kvc_case_kind_of(&cases->entry[found]) != KVC_KIND_POINT ||
-        kvc_case_is_derived(&cases->entry[found])) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "found figure \"%.*s\", allowed: ids of cases with a published value that do not "
-            "follow from others",
-            (int)length, id);
+    if (found < 0 || kvc_case_kind_of(&cases->entry[found]) != KVC_KIND_POINT) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "found figure \"%.*s\", allowed: ids of cases with a published value",
+                             (int)length, id);
     }
-    bool is_new = kvc_identified_figure(identified, (size_t)found) < 0;
+    bool is_new = own_figure(identified, (size_t)found) < 0;
     if (parameter->figures == KVC_FIGURES_MAX || (is_new && identified->figures == KVC_FIGURES_MAX)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found more than %d figures", KVC_FIGURES_MAX);
     }
@@ -91,6 +99,8 @@ static enum kvc_status take_parameter(void *data, char *const *column, int line,
             "found the bounds %.40s and %.40s, allowed: a lower and a higher one in the same unit", column[2],
             column[3]);
     }
+    parameter->is_whole =
+        unit[0] == '\0' && strpbrk(column[2], ".e") == NULL && strpbrk(column[3], ".e") == NULL;
     for (const char *id = column[4]; status == KVC_OK && *id != '\0'; id += *id == ' ') {
         size_t length = strcspn(id, " ");
         status = length > 0 ? add_figure(reading->cases, id, length, identified, diag) : KVC_OK;
@@ -167,7 +177,7 @@ static enum kvc_status take_answer(void *data, char *const *column, int line, st
         return take_whole(&identified->parameter[at], column, value, diag);
     }
     long found = kvc_cases_find(reading->cases, column[2], strlen(column[2]));
-    long figure = found >= 0 ? kvc_identified_figure(identified, (size_t)found) : -1;
+    long figure = found >= 0 ? own_figure(identified, (size_t)found) : -1;
     if (figure < 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "found left_out \"%.60s\", which is no figure of identified.csv", column[2]);
@@ -254,10 +264,10 @@ void kvc_identified_append(const struct kvc_identified_parameter *parameter, dou
     }
 }
 
-void kvc_identified_overrides(const struct kvc_identified *identified, size_t at, const char *system,
-                              char text[KVC_IDENTIFIED_TEXT])
+void kvc_identified_overrides(const struct kvc_identified *identified, const struct kvc_cases *cases,
+                              size_t at, const char *system, char text[KVC_IDENTIFIED_TEXT])
 {
-    long figure = kvc_identified_figure(identified, at);
+    long figure = kvc_identified_figure(identified, cases, at);
     text[0] = '\0';
     for (size_t i = 0; i < identified->count; i++) {
         const struct kvc_identified_value *value = &identified->value[i];

@@ -5,9 +5,9 @@
  *
  *  - system: the scenarios that the parameter concerns, by their system.kind.
  *  - parameter: the path of an option, as for --set.
- *  - low, high: the bounds, numbers with the same unit, such as 2us and 80us.
- *  - figures: ids of the cases that determine it, separated by spaces. They have published values and follow
- *    from no other cases.
+ *  - low, high: the bounds, numbers with the same unit, such as 2us and 80us. A parameter between whole
+ * numbers without a unit is a whole number.
+ *  - figures: ids of the cases that determine it, separated by spaces. They have published values.
  *  - source: where the bounds come from. It may contain commas.
  *
  * identification.csv has the answers of `kvcast validate NAME --identify`, with the columns system,
@@ -30,6 +30,7 @@ struct kvc_identified_parameter {
     char path[128];
     double low, high; /* In `unit`; 0 < low < high. */
     char unit[16];    /* Such as "us", or "". */
+    bool is_whole;    /* A count. */
     size_t figures;
     size_t figure[KVC_FIGURES_MAX]; /* Indexes of cases. */
     char source[200];
@@ -68,8 +69,9 @@ enum kvc_status kvc_identification_write(const char *path, const struct kvc_case
 /* Returns the number of parameters that are used. */
 size_t kvc_identified_used(const struct kvc_identified *identified);
 
-/* Returns the index among the figures of the case, or -1 if it determines nothing. */
-long kvc_identified_figure(const struct kvc_identified *identified, size_t at);
+/* Returns the index of a figure: of the case itself or, if it is none, of the first one that follows from it;
+ * -1 if there is none. */
+long kvc_identified_figure(const struct kvc_identified *identified, const struct kvc_cases *cases, size_t at);
 
 enum { KVC_IDENTIFIED_TEXT = 512 };
 
@@ -78,8 +80,9 @@ void kvc_identified_append(const struct kvc_identified_parameter *parameter, dou
                            char text[KVC_IDENTIFIED_TEXT]);
 
 /* Writes the overrides with which the case at this index is predicted, as "path=value;...": the values that
- * all figures determine or, for a figure, the values that it has not seen. `system` is the scenario's. */
-void kvc_identified_overrides(const struct kvc_identified *identified, size_t at, const char *system,
-                              char text[KVC_IDENTIFIED_TEXT]);
+ * all figures determine or, for a figure and for what it follows from, the values that it has not seen.
+ * `system` is the scenario's. */
+void kvc_identified_overrides(const struct kvc_identified *identified, const struct kvc_cases *cases,
+                              size_t at, const char *system, char text[KVC_IDENTIFIED_TEXT]);
 
 #endif

@@ -73,16 +73,16 @@ Test(identified, parameters_share_figures)
     cr_expect_str_eq(identified.parameter[0].unit, "us");
     cr_expect_str_eq(identified.parameter[0].source, "a data sheet, page 3");
     cr_expect_str_eq(identified.parameter[1].unit, "");
+    cr_expect(identified.parameter[1].is_whole && !identified.parameter[0].is_whole);
     cr_expect_eq(identified.figures, 3);
-    cr_expect_eq(kvc_identified_figure(&identified, 1), 1);
-    cr_expect_eq(kvc_identified_figure(&identified, 3), -1);
+    cr_expect_eq(kvc_identified_figure(&identified, &cases, 1), 1);
+    cr_expect_eq(kvc_identified_figure(&identified, &cases, 3), -1);
 }
 
 Test(identified, refuse_wrong_rows)
 {
     expect_refused("mica,system.cost,2us,80us,nosuch,x", "found figure \"nosuch\"");
     expect_refused("mica,system.cost,2us,80us,bound,x", "found figure \"bound\"");
-    expect_refused("mica,system.cost,2us,80us,ratio,x", "do not follow from others");
     expect_refused("mica,system.cost,2us,80us,,x", "no figures that determine system.cost");
     expect_refused("mica,system.cost,0us,80us,a,x", "found the bound \"0us\"");
     expect_refused("mica,system.cost,fast,80us,a,x", "found the bound \"fast\"");
@@ -109,11 +109,22 @@ Test(identified, no_figure_is_predicted_with_a_value_that_saw_it)
     static const char *const expected[] = {"system.cost=30us;", "system.cost=15us;", "system.cost=22.5us;",
                                            "system.cost=22.5us;"};
     for (size_t i = 0; i < 4; i++) {
-        kvc_identified_overrides(&read, i, "mica", text);
+        kvc_identified_overrides(&read, &cases, i, "mica", text);
         cr_expect_str_eq(text, expected[i], "case %zu", i);
     }
-    kvc_identified_overrides(&read, 0, "farm", text);
+    kvc_identified_overrides(&read, &cases, 0, "farm", text);
     cr_expect_str_eq(text, "", "a dropped parameter is not used");
+}
+
+Test(identified, parts_of_a_figure_are_predicted_without_it)
+{
+    struct kvc_identified identified;
+    write_rows("system,parameter,low,high,figures,source", "mica,system.cost,2us,80us,ratio c,x");
+    cr_assert_eq(kvc_identified_read(path, &cases, &identified, NULL), KVC_OK);
+    cr_expect_eq(kvc_identified_figure(&identified, &cases, 0), 0, "a is the ratio's numerator");
+    cr_expect_eq(kvc_identified_figure(&identified, &cases, 1), 0);
+    cr_expect_eq(kvc_identified_figure(&identified, &cases, 2), 1);
+    cr_expect_eq(kvc_identified_figure(&identified, &cases, 3), -1);
 }
 
 Test(identified, a_parameter_without_figures_left_keeps_the_value_of_the_scenario)
@@ -125,9 +136,9 @@ Test(identified, a_parameter_without_figures_left_keeps_the_value_of_the_scenari
     write_rows("system,parameter,left_out,value,low,high,facts,condition,dropped",
                "mica,system.cost,,9us,8us,10us,,1,\nmica,system.cost,a,,,,,,");
     cr_assert_eq(kvc_identification_read(path, &cases, &identified, NULL), KVC_OK);
-    kvc_identified_overrides(&identified, 0, "mica", text);
+    kvc_identified_overrides(&identified, &cases, 0, "mica", text);
     cr_expect_str_eq(text, "");
-    kvc_identified_overrides(&identified, 1, "mica", text);
+    kvc_identified_overrides(&identified, &cases, 1, "mica", text);
     cr_expect_str_eq(text, "system.cost=9us;");
 }
 

@@ -176,6 +176,21 @@ enum kvc_status kvc_aggregate_value(const struct kvc_cases *cases, size_t at, co
     return KVC_OK;
 }
 
+bool kvc_score_follows(const struct kvc_cases *cases, size_t at, size_t part)
+{
+    size_t a, b;
+    bool follows = false;
+    if (cases->entry[at].mode == KVC_CASE_RATIO) {
+        return kvc_score_parts(cases, at, &a, &b, NULL) == KVC_OK &&
+               (a == part || b == part || kvc_score_follows(cases, a, part) ||
+                kvc_score_follows(cases, b, part));
+    }
+    for (size_t i = 0; i < at && kvc_case_is_aggregate(&cases->entry[at]) && !follows; i++) {
+        follows = kvc_aggregate_has(cases, at, i) && (i == part || kvc_score_follows(cases, i, part));
+    }
+    return follows;
+}
+
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count)
 {
     struct kvc_error_summary summary = {.count = count};

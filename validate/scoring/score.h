@@ -78,6 +78,9 @@ enum kvc_status kvc_aggregate_count(const struct kvc_cases *cases, size_t at, si
 enum kvc_status kvc_aggregate_value(const struct kvc_cases *cases, size_t at, const struct kvc_score *scores,
                                     struct kvc_interval *value, struct kvc_diag *diag);
 
+/* Returns whether the value of case `at` follows from case `part`, perhaps by way of others. */
+bool kvc_score_follows(const struct kvc_cases *cases, size_t at, size_t part);
+
 /* Replaces the errors by their absolute values and sorts them. */
 struct kvc_error_summary kvc_errors_summarise(double *errors_frac, size_t count);
 

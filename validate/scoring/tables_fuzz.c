@@ -144,8 +144,8 @@ static enum kvc_status read_identification(const char *path, struct kvc_diag *di
         .figures = 1};
     enum kvc_status status = kvc_identification_read(path, &known_cases, &identified, diag);
     if (status == KVC_OK) {
-        kvc_identified_overrides(&identified, 0, "mica", text);
-        kvc_identified_overrides(&identified, 1, "mica", text);
+        kvc_identified_overrides(&identified, &known_cases, 0, "mica", text);
+        kvc_identified_overrides(&identified, &known_cases, 1, "mica", text);
         kvc_fuzz_check((text[0] != '\0') == (kvc_identified_used(&identified) == 1));
     }
     return status;
