@@ -226,20 +226,29 @@ static void set_misses(struct kvc_memcachedgpu_server *server, const struct kvc_
     }
 }
 
-/* Frees the batch's buffers and job. */
-static void recycle(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job, double sent_ns)
+/* Frees the batch's buffers at time_ns, if it has any. */
+static void release(struct kvc_memcachedgpu_server *server, const struct kvc_memcachedgpu_job *job,
+                    double time_ns)
 {
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    uint32_t rows = job->batch->count;
     bool in_buffers = config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU;
     if (in_buffers || config->feed == KVC_MEMCACHEDGPU_MEMORY) {
-        kvc_memcachedgpu_release(server,
-                                 in_buffers ? fmax(sent_ns, kvc_engine_now_ns()) : kvc_engine_now_ns(), rows);
+        kvc_memcachedgpu_release(
+            server, in_buffers ? fmax(time_ns, kvc_engine_now_ns()) : kvc_engine_now_ns(), job->batch->count);
+    }
+}
+
+/* Frees the batch's job, and its buffers at sent_ns unless the authors' program has freed them before. */
+static void recycle(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job, double sent_ns)
+{
+    if (server->simulation->config->options->program == KVC_MEMCACHEDGPU_MEASURED) {
+        release(server, job, sent_ns);
     }
     job->batch->count = 0;
     job->arrived_sum_ns = job->copied_bytes = 0;
     job->key_bytes_max = 0;
     job->in_flight = false;
+    server->second_answered = job->second;
     job->next = server->free_jobs;
     server->free_jobs = job;
     uint32_t waiting = server->writers_waiting; /* A writer that wakes may wait again at once. */
@@ -256,6 +265,9 @@ static void serve(struct kvc_memcachedgpu_post *post, struct kvc_memcachedgpu_jo
     const struct kvc_memcachedgpu_config *config = simulation->config;
     double *tx_free_ns = &server->tx_free_ns[post->number % config->nic->ports];
     double started_ns = kvc_engine_now_ns(), tx_ns = 0;
+    if (config->options->program == KVC_MEMCACHEDGPU_PUBLISHED) { /* The heads are on the host. */
+        release(server, job, started_ns);
+    }
     struct work work = write_responses(server, job);
     double took_ns = take(server, &work);
     double stretch = work.cost_ns > 0 ? fmax(took_ns / work.cost_ns, 1) : 1;
@@ -284,6 +296,7 @@ void kvc_memcachedgpu_answer(struct kvc_memcachedgpu_post *post, struct kvc_memc
         post->server->polling--;
     }
     kvc_gate_wait(post->turn);
+    kvc_memcachedgpu_call_driver(post->server, 0); /* It asks for the event. */
     serve(post, job);
     if (--post->batches == 0) {
         post->server->polling++;

@@ -17,6 +17,7 @@
 static const char *const receives[] = {"gpu", "host", NULL};
 static const char *const feeds[] = {"network", "memory", NULL};
 static const char *const fills[] = {"nic", "pre", NULL};
+static const char *const programs[] = {"measured", "published", NULL};
 static const char *const indexes[] = {"sets", "hopscotch", "chained", NULL};
 static const char *const tables[] = {"one", "by_key_size", NULL};
 static const char *const misses[] = {"leave", "set", NULL};
@@ -37,6 +38,11 @@ static const struct kvc_option option_rows[] = {
                    "copied back (as measured); pre: the pre thread receives packets, copies each into the "
                    "batch and makes three calls, and the kernel writes results to the host (the authors' "
                    "NGD)"),
+    KVC_CHOICE_ROW(
+        kvc_memcachedgpu_options, "program", program, programs, "measured",
+        "measured: blocks of 32 packets, whose results are copied back; published: blocks of 256 packets, "
+        "which write results straight to host memory, no description of a batch, and buffers that are free "
+        "when the kernel has ended (the authors' program)"),
     KVC_COUNT_ROW(kvc_memcachedgpu_options, "batch", batch, 1, KVC_MEMCACHEDGPU_BATCH_MAX, "512",
                   "packets that one kernel serves; larger batches raise throughput and the time that packets "
                   "wait for others"),
@@ -100,6 +106,10 @@ static const struct kvc_option option_rows[] = {
         "0",
         "TCP connections that send SETs one after the other, besides the SETs of the workload; more "
         "connections keep more threads busy"),
+    KVC_REAL_ROW(
+        kvc_memcachedgpu_options, "set_wait", set_wait_ns, KVC_UNIT_NS, 0, 1e9, "0us",
+        "time that a SET waits for each batch of GETs that the card has in hand on average, which the "
+        "authors call contention and do not explain; a longer one lowers the rate of SETs"),
     KVC_REAL_ROW(kvc_memcachedgpu_options, "damaged", damaged_frac, KVC_UNIT_NONE, 0, 1, "0",
                  "share of the packets with a wrong byte, which the parser finds; they are counted and not "
                  "answered"),
@@ -113,6 +123,10 @@ static const struct kvc_option option_rows[] = {
         "less"),
     KVC_REAL_ROW(kvc_memcachedgpu_options, "background_time", background_ns, KVC_UNIT_NS, 0, 1e15, "32ms",
                  "time of the other task as one kernel on the idle GPU (memcachedgpu.bgt.256.time)"),
+    KVC_REAL_ROW(kvc_memcachedgpu_options, "background_copy", background_copy_bytes, KVC_UNIT_BYTES, 0, 1e12,
+                 "0B",
+                 "size of each of the two vectors that the other task copies to the GPU before its first "
+                 "kernel, from memory that is not pinned; all other calls of the driver wait meanwhile"),
     KVC_REAL_ROW(kvc_memcachedgpu_options, "background_start", background_start_ns, KVC_UNIT_NS, 0, 1e15,
                  "0ms", "when the other task starts, counted from the beginning of the measured time"),
 };
@@ -147,6 +161,11 @@ static const struct kvc_option cost_rows[] = {
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "call_polled", call_polled_ns, KVC_UNIT_NS, 0, 1e9, NULL,
                  "time of one CUDA call while other threads poll events and contend for the driver's "
                  "locks; left out: as `call`",
+                 .optional = true),
+    KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "staging", staging_bytes_per_s, KVC_UNIT_BYTES_PER_S, 1, 1e13,
+                 NULL,
+                 "rate at which the call of a copy moves memory that is not pinned to pinned memory, with "
+                 "fill = \"pre\"; a higher rate launches batches faster; left out: as if pinned",
                  .optional = true),
     KVC_REAL_ROW(kvc_memcachedgpu_cost_profile, "host_clock", host_clock_hz, KVC_UNIT_HZ, 0, 1e11, NULL,
                  "clock of the cores that the host's times were measured on"),
@@ -329,7 +348,8 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
         .buffers = (uint64_t)(pages * floor(KVC_MEMCACHEDGPU_PAGE_BYTES / (double)options->buffer_bytes)),
         .writes = workload->get_frac < 1 || options->set_connections > 0 ||
                   options->misses == KVC_MEMCACHEDGPU_MISSES_SET || kvc_workload_reacts(workload),
-        .block_threads = KVC_MEMCACHEDGPU_BLOCK_PACKETS * KVC_MEMCACHEDGPU_PACKET_THREADS,
+        .block_packets = options->program == KVC_MEMCACHEDGPU_PUBLISHED ? KVC_MEMCACHEDGPU_PUBLISHED_PACKETS
+                                                                        : KVC_MEMCACHEDGPU_BLOCK_PACKETS,
     };
     if (options->entries == 0) {
         config->sized.entries = entries_for(scenario);
@@ -369,6 +389,13 @@ static enum kvc_status check_receive(const struct kvc_memcachedgpu_config *confi
                              "devices can write to on gpu \"%s\"",
                              options->receive_bytes / 1e6, config->gpu->pinned_bytes / 1e6,
                              config->gpu->name);
+    }
+    if (config->block_packets * KVC_MEMCACHEDGPU_PACKET_THREADS > config->gpu->threads_per_sm) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "system.program: found \"published\" with blocks of %u threads, allowed: "
+                             "\"measured\", because a multiprocessor of gpu \"%s\" holds %llu threads",
+                             config->block_packets * KVC_MEMCACHEDGPU_PACKET_THREADS, config->gpu->name,
+                             (unsigned long long)config->gpu->threads_per_sm);
     }
     if (options->receive_ports > config->nic->ports) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,

@@ -43,6 +43,11 @@ enum kvc_memcachedgpu_fill {
     KVC_MEMCACHEDGPU_FILL_PRE, /* The pre thread receives packets and copies each into the batch. */
 };
 
+enum kvc_memcachedgpu_program {
+    KVC_MEMCACHEDGPU_MEASURED,  /* As measured: small blocks, and results are copied back. */
+    KVC_MEMCACHEDGPU_PUBLISHED, /* The authors': large blocks, which write results to host memory. */
+};
+
 enum kvc_memcachedgpu_layout {
     KVC_MEMCACHEDGPU_ONE_TABLE,   /* Every entry has room for the longest key. */
     KVC_MEMCACHEDGPU_BY_KEY_SIZE, /* A table for each class of key sizes, as large as its share of the keys.
@@ -58,6 +63,7 @@ struct kvc_memcachedgpu_options {
     int receive;                /* enum kvc_memcachedgpu_receive. */
     int feed;                   /* enum kvc_memcachedgpu_feed. */
     int fill;                   /* enum kvc_memcachedgpu_fill. */
+    int program;                /* enum kvc_memcachedgpu_program. */
     uint64_t batch;             /* Packets of a full batch. */
     double batch_timeout_ns;    /* Longest wait for a full batch [ns]; 0: no limit. */
     uint64_t streams;           /* CUDA streams, which have one batch each. */
@@ -77,12 +83,15 @@ struct kvc_memcachedgpu_options {
     int set_transport;          /* Only TCP. */
     uint64_t set_threads;       /* Threads of memcached that serve TCP. */
     uint64_t set_connections;   /* Connections that send SETs one after the other. */
+    double set_wait_ns;         /* Wait of a SET for each batch of GETs that the card has in hand [ns]. */
     double damaged_frac;        /* Share of the packets that arrive damaged. */
     uint64_t background_blocks; /* Blocks of the other task; 0: there is none. */
     uint64_t background_threads;
     uint64_t background_kernels; /* Launches that its blocks are divided over. */
     double background_ns;        /* Time of the task as one kernel on the idle card [ns]. */
-    double background_start_ns;  /* Start of the task after the measured time begins [ns]. */
+    double
+        background_copy_bytes; /* Size of each of the two vectors that it copies to the card first [bytes]. */
+    double background_start_ns; /* Start of the task after the measured time begins [ns]. */
 };
 
 extern const struct kvc_option_table kvc_memcachedgpu_option_table;
@@ -104,9 +113,10 @@ struct kvc_memcachedgpu_cost_profile {
     double set_cycles;         /* Cycles of the kernel of a SET, one warp, without its accesses. */
     double call_ns;        /* Time of one CUDA call of a host thread: a copy, a launch or an event [ns]. */
     double call_polled_ns; /* Time of a call while other threads poll events [ns]; NaN: not measured. */
-    double host_clock_hz;  /* Clock of the cores that the host's times were measured on. */
-    double answer_ns;      /* Compute of a post thread for a response, without waiting for memory [ns]. */
-    double set_ns;         /* Compute of a SET in the network stack and memcached [ns]; NaN: not measured. */
+    double staging_bytes_per_s; /* Rate of a copy's call from memory that is not pinned; NaN: not measured. */
+    double host_clock_hz;       /* Clock of the cores that the host's times were measured on. */
+    double answer_ns; /* Compute of a post thread for a response, without waiting for memory [ns]. */
+    double set_ns;    /* Compute of a SET in the network stack and memcached [ns]; NaN: not measured. */
 };
 
 extern const struct kvc_device_kind kvc_memcachedgpu_cost_profile_kind;
@@ -137,11 +147,15 @@ struct kvc_memcachedgpu_config {
     double table_bytes;     /* GPU memory of all tables of a server [bytes]. */
     double slab_bytes;      /* Host memory of a server's items [bytes]. */
     bool writes;            /* Whether there are SETs or DELETEs of any origin. */
-    uint32_t block_threads; /* Threads of a block of the GET kernel. */
+    uint32_t block_packets; /* Packets of a block of the GET kernel. */
 };
 
 enum {
-    KVC_MEMCACHEDGPU_BLOCK_PACKETS = 32, /* Packets of a block of the GET kernel. */
+    KVC_MEMCACHEDGPU_BLOCK_PACKETS = 32, /* Packets of a block of the GET kernel, as measured. */
+    /* The same in the authors' program, and its shared memory for a packet [bytes]
+     * (ngd_gnom_set_assoc_memc.cu: NUM_REQUESTS_PER_GROUP; mod_pkt_info and item_is_found). */
+    KVC_MEMCACHEDGPU_PUBLISHED_PACKETS = 256,
+    KVC_MEMCACHEDGPU_PUBLISHED_SHARED = 84,
     /* Each packet has a main and a helper thread (memcachedgpu.threads_per_packet). */
     KVC_MEMCACHEDGPU_PACKET_THREADS = 2,
     KVC_MEMCACHEDGPU_PAGE_BYTES = 65536, /* Page size of pinned GPU memory (memcachedgpu.gpu.page). */

@@ -130,6 +130,13 @@ Test(memcachedgpu_config, refuses_packets_on_the_card_that_the_pre_thread_copies
     refuses("system.receive: found \"gpu\" with fill = \"pre\"");
 }
 
+Test(memcachedgpu_config, refuses_blocks_that_no_multiprocessor_holds)
+{
+    setup.options.program = KVC_MEMCACHEDGPU_PUBLISHED;
+    setup.gpu.threads_per_sm = 256;
+    refuses("system.program: found \"published\" with blocks of 512 threads");
+}
+
 /* memcachedgpu.ht.entries: 11.75 GiB hold 45 million entries of 250-byte keys and 208.5 million of 32-byte
  * keys, with headers of 28 and locks of 0.5 bytes. This layout aligns entries to whole lines instead. */
 Test(memcachedgpu_config, entries_take_header_key_and_their_part_of_the_lock)

@@ -13,15 +13,15 @@ enum {
      * gap. */
     ETHERNET_BYTES = 14,
     MIN_PAYLOAD_BYTES = 46, /* IEEE 802.3: shorter payloads are padded. */
-    /* CUDA calls of a batch: the copy of its description, the launch, and the event that marks its end. In
-     * the measured runtime the packets, heads and results are copied, too. In the authors' NGD
-     * (cuda_stream_manager.cpp) a copy of the packets takes the place of the description's, and the kernel
-     * writes heads and results to host memory. */
-    BATCH_CALLS = 3,
+    /* CUDA calls of a batch: the launch, and the event that marks its end. The measured runtime copies a
+     * description before, and without GPUDirect packets, heads and results, too. The authors' program
+     * (cuda_stream_manager.cpp) copies the packets only, without GPUDirect. */
+    BATCH_CALLS = 2,
     COPY_CALLS = 3,
-    /* CUDA calls of a SET: the copy of the key, the launch, and the copy of the evicted item, which waits for
-     * both. */
-    SET_CALLS = 3,
+    /* CUDA calls of a SET: the copy of the key, the launch, the copy of the evicted item, and a wait for
+     * them.
+     */
+    SET_CALLS = 4,
 };
 
 static const double key_bytes_measured = 16;
@@ -42,16 +42,20 @@ struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_conf
     const struct kvc_memcachedgpu_cost_profile *profile = config->profile;
     const struct kvc_gpu *gpu = config->gpu;
     double cycle_ns = 1e9 / gpu->clocks[clock].core_hz;
-    uint32_t blocks =
-        packets > 0 ? (packets + KVC_MEMCACHEDGPU_BLOCK_PACKETS - 1) / KVC_MEMCACHEDGPU_BLOCK_PACKETS : 1;
+    uint32_t blocks = packets > 0 ? (packets + config->block_packets - 1) / config->block_packets : 1;
     double longer = fmax(key_bytes - key_bytes_measured, 0);
-    double alone_ns = (profile->block_cycles + profile->key_cycles * longer) * cycle_ns +
+    bool published = config->options->program == KVC_MEMCACHEDGPU_PUBLISHED;
+    /* A block has one multiprocessor. Its warps serve as many packets each in both programs. */
+    double issue_cycles = fmin(packets, config->block_packets) * profile->packet_cycles;
+    double alone_ns = fmax(profile->block_cycles + profile->key_cycles * longer, issue_cycles) * cycle_ns +
                       profile->accesses * gpu->access_ns;
     double issue_ns = packets * profile->packet_cycles * cycle_ns / (double)gpu->sms;
     double memory_ns = sectors / kvc_gpu_sectors_per_s(gpu) * 1e9;
     return (struct kvc_gpu_grid){.blocks = blocks,
-                                 .threads = config->block_threads,
-                                 .shared_bytes = profile->block_shared_bytes,
+                                 .threads = config->block_packets * KVC_MEMCACHEDGPU_PACKET_THREADS,
+                                 .shared_bytes = published ? (double)KVC_MEMCACHEDGPU_PUBLISHED_SHARED *
+                                                                 config->block_packets
+                                                           : profile->block_shared_bytes,
                                  .amount_ns = fmax(issue_ns, memory_ns) / blocks,
                                  .alone_ns = alone_ns};
 }
@@ -95,6 +99,11 @@ static double call_ns(const struct kvc_memcachedgpu_config *config, bool polled)
     return ns * host_factor(config);
 }
 
+static bool fills(const struct kvc_memcachedgpu_config *config)
+{
+    return config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+}
+
 struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_config *config,
                                                   double packet_bytes)
 {
@@ -102,19 +111,33 @@ struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_
     if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
         cost.compute_ns = config->cpu->packet_ns;
     }
-    if (config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE) { /* Each packet has a buffer of its own. */
+    if (fills(config)) { /* Each packet has a buffer of its own. */
         double line_bytes = (double)config->dram->line_bytes;
         cost.stall_ns = kvc_dram_stream_ns(config->dram, ceil(packet_bytes / line_bytes) * line_bytes);
     }
     return cost;
 }
 
-double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled)
+uint32_t kvc_memcachedgpu_latencies(const struct kvc_memcachedgpu_config *config)
 {
-    bool copies = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST &&
-                  config->options->fill == KVC_MEMCACHEDGPU_FILL_NIC;
-    double calls = BATCH_CALLS + (copies ? COPY_CALLS : 0);
-    return calls * call_ns(config, polled);
+    bool measured = config->options->program == KVC_MEMCACHEDGPU_MEASURED;
+    return (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST) + measured;
+}
+
+double kvc_memcachedgpu_staged_ns(const struct kvc_memcachedgpu_config *config, double bytes)
+{
+    double staging = config->profile->staging_bytes_per_s;
+    return isnan(staging) ? 0 : bytes / staging * 1e9 * host_factor(config);
+}
+
+double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled,
+                                      double copied_bytes)
+{
+    bool measured = config->options->program == KVC_MEMCACHEDGPU_MEASURED;
+    bool host = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST;
+    double calls = BATCH_CALLS + (measured || host) + (measured && host && !fills(config) ? COPY_CALLS : 0);
+    return calls * call_ns(config, polled) +
+           (fills(config) ? kvc_memcachedgpu_staged_ns(config, copied_bytes) : 0);
 }
 
 double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled)
@@ -168,9 +191,11 @@ double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, ui
     return port_packets_per_s > 0 ? fmax(wire_ns, 1e9 / port_packets_per_s) : wire_ns;
 }
 
-double kvc_memcachedgpu_copied_bytes(uint32_t packet_bytes)
+double kvc_memcachedgpu_copied_bytes(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes)
 {
-    return aligned(packet_bytes, COPY_ALIGN) + (double)sizeof(struct kvc_memcachedgpu_get_packet);
+    return fills(config)
+               ? packet_bytes
+               : aligned(packet_bytes, COPY_ALIGN) + (double)sizeof(struct kvc_memcachedgpu_get_packet);
 }
 
 double kvc_memcachedgpu_returned_bytes(uint32_t head_bytes)

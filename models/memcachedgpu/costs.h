@@ -28,14 +28,21 @@ double kvc_memcachedgpu_packet_sectors(const struct kvc_memcachedgpu_config *con
                                        double lines);
 
 /* Returns the time of a packet on the thread that receives it: the NIC driver's or, if it fills batches, the
- * pre thread. The second reads the packet from memory and writes it to the batch, which stays in a cache;
- * that the driver then copies a batch that is not pinned to pinned memory is not modelled. */
+ * pre thread. The second reads the packet from memory and writes it to the batch, which stays in a cache. */
 struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_config *config,
                                                   double packet_bytes);
 
 /* Returns the time of the pre thread for a batch's calls [ns] if nothing shares its core. `polled` says
- * whether post threads poll events meanwhile. */
-double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled);
+ * whether post threads poll events meanwhile. A batch that the thread filled is not pinned, so that the call
+ * of its copy moves `copied_bytes` to pinned memory. */
+double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *config, bool polled,
+                                      double copied_bytes);
+
+/* Returns the time in which the call of a copy moves bytes that are not pinned to pinned memory [ns]. */
+double kvc_memcachedgpu_staged_ns(const struct kvc_memcachedgpu_config *config, double bytes);
+
+/* Returns how many copies of a batch the host waits for: of packets or their description, and of results. */
+uint32_t kvc_memcachedgpu_latencies(const struct kvc_memcachedgpu_config *config);
 
 /* Return the compute of the CUDA calls of a SET, and of its part before them [ns]. */
 double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled);
@@ -59,8 +66,9 @@ struct kvc_dram_load kvc_memcachedgpu_answer_load(const struct kvc_memcachedgpu_
 /* Returns the time of a packet on a port [ns]. */
 double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes);
 
-/* Returns the bytes of a packet in the buffers that are copied to the GPU. */
-double kvc_memcachedgpu_copied_bytes(uint32_t packet_bytes);
+/* Returns the bytes of a packet in the buffers that are copied to the GPU. A thread that fills batches packs
+ * the packets one behind another. */
+double kvc_memcachedgpu_copied_bytes(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes);
 
 /* Returns the bytes of a response that the kernel writes to the host: the head and the result. */
 double kvc_memcachedgpu_returned_bytes(uint32_t head_bytes);

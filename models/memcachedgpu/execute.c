@@ -115,6 +115,7 @@ static void run_code(struct kvc_memcachedgpu_server *server, struct kvc_memcache
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     uint64_t started = kvc_clock_ticks();
     job->stamp = ++server->shard->stamp;
+    job->second = server->second = 1 + (uint64_t)(kvc_engine_now_ns() * 1e-9);
     write_packets(server, job->batch);
     const struct kvc_memcachedgpu_get_batch batch = {.packets = simulation->packets,
                                                      .packet = simulation->packet,

@@ -122,7 +122,7 @@ static void open_gates(struct kvc_memcachedgpu_server *server)
     server->table_writer = kvc_gate_create(1);
     server->answered = kvc_gate_create(0);
     server->lock = (struct kvc_memcachedgpu_lock){.since_ns = NAN, .released = kvc_gate_create(0)};
-    if (config->writes) {
+    if (config->writes || config->options->background_copy_bytes > 0) {
         server->driver = kvc_gate_create(1);
     }
 }

@@ -97,16 +97,16 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes), sectors);
     double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
-    times.launch = kvc_memcachedgpu_launch_cpu_ns(config, true);
-    times.copy_in =
-        copies ? kvc_pcie_h2d_ns(config->pcie, packets * kvc_memcachedgpu_copied_bytes(mean->request_bytes))
-               : 0;
+    double copied_bytes = packets * kvc_memcachedgpu_copied_bytes(config, mean->request_bytes);
+    times.launch = kvc_memcachedgpu_launch_cpu_ns(config, true, copied_bytes);
+    times.copy_in = copies ? kvc_pcie_h2d_ns(config->pcie, copied_bytes) : 0;
     times.copy_out =
         kvc_pcie_d2h_ns(config->pcie, packets * kvc_memcachedgpu_returned_bytes(mean->head_bytes));
     times.kernel = fmax(ceil(grid.blocks / at_once) * grid.alone_ns, grid.blocks * grid.amount_ns);
-    times.latencies = fmax(config->gpu->launch_ns + (copies ? 2 : 1) * config->pcie->latency_ns -
-                               times.launch - times.copy_in,
-                           0);
+    times.latencies =
+        fmax(config->gpu->launch_ns + kvc_memcachedgpu_latencies(config) * config->pcie->latency_ns -
+                 times.launch - times.copy_in,
+             0);
     const struct kvc_cpu_cost receive = kvc_memcachedgpu_receive_cost(config, mean->request_bytes);
     times.receive_each = receive.compute_ns + receive.stall_ns;
     times.fill_each = fill_ns(config, mean);
@@ -204,17 +204,18 @@ static void set_latencies(const struct kvc_scenario *scenario, const struct mean
     kvc_result_set_latencies(result, &law, &scenario->workload);
 }
 
-static double write_ns(const struct kvc_memcachedgpu_config *config)
+/* Returns the time of a write on the card and in its driver [ns], with `in_hand` batches of GETs there. */
+static double write_ns(const struct kvc_memcachedgpu_config *config, double in_hand)
 {
     double host_ns =
         fmax(kvc_memcachedgpu_set_calls_ns(config, true), kvc_memcachedgpu_set_latency_ns(config));
-    return host_ns + kvc_memcachedgpu_set_grid(config, 0).alone_ns;
+    return host_ns + in_hand * config->options->set_wait_ns + kvc_memcachedgpu_set_grid(config, 0).alone_ns;
 }
 
 /* Returns the writes that a server does at most [per ns]: the table takes one at a time. */
-static double writes_limit(const struct kvc_memcachedgpu_config *config)
+static double writes_limit(const struct kvc_memcachedgpu_config *config, double in_hand)
 {
-    double serial_ns = write_ns(config);
+    double serial_ns = write_ns(config, in_hand);
     double threads_ns =
         (kvc_memcachedgpu_set_cpu_ns(config) + serial_ns) / (double)config->options->set_threads;
     return 1 / fmax(serial_ns, threads_ns);
@@ -222,7 +223,7 @@ static double writes_limit(const struct kvc_memcachedgpu_config *config)
 
 static void add_metrics(const struct kvc_memcachedgpu_config *config, const struct mean *mean,
                         const struct limits *limits, const struct times *times, double offered_per_ns,
-                        struct kvc_result *result)
+                        double in_hand, struct kvc_result *result)
 {
     const struct {
         const char *name;
@@ -250,7 +251,14 @@ static void add_metrics(const struct kvc_memcachedgpu_config *config, const stru
     kvc_metrics_set(model, "search_ns_per_job", times->kernel / times->packets);
     kvc_metrics_set(model, "launch_us", times->launch / 1e3);
     kvc_metrics_set(model, "answer_ns", answer_each(times));
-    kvc_metrics_set(model, "set_limit_kops", writes_limit(config) * 1e6);
+    kvc_metrics_set(model, "set_limit_kops", writes_limit(config, in_hand) * 1e6);
+}
+
+/* Returns the batches of GETs that have been launched and whose kernels have not ended, at a rate. */
+static double in_hand_of(const struct times *times, double per_ns)
+{
+    double stream_ns = times->copy_in + times->latencies + times->kernel + times->copy_out;
+    return per_ns * stream_ns / times->packets;
 }
 
 /* Returns the utilization of a stage at a rate, or NaN if nothing limits the stage. */
@@ -265,10 +273,10 @@ static void add_stages(const struct kvc_scenario *scenario, const struct limits 
                        struct kvc_result *result)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
-    double write_frac = writes_per_ns * (kvc_memcachedgpu_set_cpu_ns(config) + write_ns(config)) /
+    double in_hand = in_hand_of(times, per_ns);
+    double write_frac = writes_per_ns * (kvc_memcachedgpu_set_cpu_ns(config) + write_ns(config, in_hand)) /
                         config->options->set_threads;
-    double stream_ns = times->copy_in + times->latencies + times->kernel + times->copy_out;
-    double streams = per_ns * stream_ns / times->packets / config->streams;
+    double streams = in_hand / config->streams;
     const double utilization_frac[KVC_MEMCACHEDGPU_STAGES] = {
         [KVC_MEMCACHEDGPU_RX] = used_frac(per_ns, limits->rx),
         [KVC_MEMCACHEDGPU_RECEIVE] = used_frac(per_ns, limits->receive),
@@ -278,7 +286,7 @@ static void add_stages(const struct kvc_scenario *scenario, const struct limits 
         [KVC_MEMCACHEDGPU_COPY_OUT] = used_frac(per_ns, limits->copy_out),
         [KVC_MEMCACHEDGPU_ANSWER] = used_frac(per_ns, limits->answer),
         [KVC_MEMCACHEDGPU_TX] = used_frac(per_ns, limits->tx),
-        [KVC_MEMCACHEDGPU_SET] = writes_per_ns < writes_limit(config) ? write_frac : 1,
+        [KVC_MEMCACHEDGPU_SET] = writes_per_ns < writes_limit(config, in_hand) ? write_frac : 1,
     };
     kvc_stages_predict(kvc_memcachedgpu_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
@@ -308,11 +316,12 @@ enum kvc_status kvc_memcachedgpu_predict(const struct kvc_scenario *scenario, st
     set_latencies(scenario, &mean, &times, &limits, offered, result); /* Those of GETs. */
     /* Writes take another way, and wait there without holding up GETs; a rate has as many as it states. */
     double writes = (isfinite(offered) ? offered : per_ns) * (1 - scenario->workload.get_frac) / get_frac;
-    writes = fmin(writes, writes_limit(config));
+    double in_hand = in_hand_of(&times, per_ns);
+    writes = fmin(writes, writes_limit(config, in_hand));
     result->throughput_mops =
         (per_ns * fmin(scenario->workload.get_frac / get_frac, 1) + writes) * 1e3 * config->shards;
     add_stages(scenario, &limits, &times, per_ns, writes, result);
-    add_metrics(config, &mean, &limits, &times, offered, result);
+    add_metrics(config, &mean, &limits, &times, offered, in_hand, result);
     kvc_memcachedgpu_add_price(scenario, result);
     if (scenario->workload.arrival == KVC_ARRIVAL_TRACE && scenario->workload.trace.steady_mops <= 0) {
         kvc_result_note(result,

@@ -153,7 +153,8 @@ static void add(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_
     job->arrived_ns[at] = arrives_ns;
     job->arrived_sum_ns += arrives_ns;
     job->full_ns = received_ns;
-    job->copied_bytes += kvc_memcachedgpu_copied_bytes(kvc_memcachedgpu_request_bytes(key_bytes));
+    job->copied_bytes +=
+        kvc_memcachedgpu_copied_bytes(server->simulation->config, kvc_memcachedgpu_request_bytes(key_bytes));
     job->key_bytes_max = key_bytes > job->key_bytes_max ? key_bytes : job->key_bytes_max;
     server->latest = (struct kvc_memcachedgpu_write){.key_id = staged->key_id[row],
                                                      .value_bytes = staged->value_bytes[row],
@@ -287,8 +288,9 @@ void kvc_memcachedgpu_receiver_main(void *data)
             post(server, job);
         }
         if (fills) { /* The same thread makes the calls before it receives on. */
-            server->receive_free_ns = fmax(server->receive_free_ns, job->full_ns) +
-                                      kvc_memcachedgpu_launch_cpu_ns(config, server->polling > 0);
+            server->receive_free_ns =
+                fmax(server->receive_free_ns, job->full_ns) +
+                kvc_memcachedgpu_launch_cpu_ns(config, server->polling > 0, job->copied_bytes);
         }
         kvc_memcachedgpu_push(&server->full, job);
     }

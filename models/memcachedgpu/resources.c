@@ -43,6 +43,7 @@ static void speed_cpu(struct kvc_scenario *scenario, double factor)
     kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
     profile->call_ns /= factor;
     profile->call_polled_ns /= factor;
+    profile->staging_bytes_per_s *= factor;
     profile->answer_ns /= factor;
     profile->set_ns /= factor;
 }

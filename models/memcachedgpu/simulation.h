@@ -59,6 +59,7 @@ struct kvc_memcachedgpu_job {
     double sectors;        /* Random sectors that the kernel read and wrote. */
     uint32_t key_bytes_max;
     uint32_t stamp;                    /* Timestamp that its GETs leave in the table. */
+    uint64_t second;                   /* The same by memcached's clock, which ticks every second [s]. */
     bool in_flight;                    /* Executed and not yet answered. */
     struct kvc_memcachedgpu_job *next; /* Next job in a queue or in the list of free jobs. */
     struct kvc_memcachedgpu_job *next_of_all;
@@ -148,9 +149,11 @@ struct kvc_memcachedgpu_server {
     struct kvc_gate *driver;
     struct kvc_memcachedgpu_thread *streams, *writers;
     struct kvc_memcachedgpu_post *posts;
-    uint32_t polling;   /* Post threads that poll events now. */
-    uint64_t batches;   /* Batches that streams have ended. */
-    double *tx_free_ns; /* Indexed by port. */
+    uint32_t polling;  /* Post threads that poll events now. */
+    double in_hand_ns; /* Sum of the times from the launches of batches to the ends of their kernels [ns]. */
+    uint64_t batches;  /* Batches that streams have ended. */
+    uint64_t second, second_answered; /* Latest seconds of batches that were executed and answered [s]. */
+    double *tx_free_ns;               /* Indexed by port. */
 
     /* Writes. */
     struct kvc_memcachedgpu_write *write; /* Ring. */
@@ -226,6 +229,8 @@ bool kvc_memcachedgpu_is_paced(const struct kvc_memcachedgpu_server *server);
 void kvc_memcachedgpu_release(struct kvc_memcachedgpu_server *server, double time_ns, uint32_t buffers);
 
 /* stream.c */
+/* Makes CUDA calls; waits for its turn if other threads also call the driver. */
+void kvc_memcachedgpu_call_driver(struct kvc_memcachedgpu_server *server, double cpu_ns);
 void kvc_memcachedgpu_stream_main(void *thread);
 void kvc_memcachedgpu_background_main(void *server);
 void kvc_memcachedgpu_watch_add(struct kvc_memcachedgpu_watch *watch, const double *sent_ns,

@@ -7,13 +7,14 @@
 
 /* The pre thread (GNoM-pre), which launches batches. */
 
-/* Makes CUDA calls; waits for its turn if other threads also call the driver. */
-static void call_driver(struct kvc_memcachedgpu_server *server, double cpu_ns)
+void kvc_memcachedgpu_call_driver(struct kvc_memcachedgpu_server *server, double cpu_ns)
 {
     if (server->driver != NULL) {
         kvc_gate_wait(server->driver);
     }
-    kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, cpu_ns, cpu_ns}, 1);
+    if (cpu_ns > 0) {
+        kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, cpu_ns, cpu_ns}, 1);
+    }
     if (server->driver != NULL) {
         kvc_gate_post(server->driver);
     }
@@ -35,7 +36,8 @@ static struct kvc_memcachedgpu_job *launch(struct kvc_memcachedgpu_server *serve
         kvc_gate_wait(server->pre);
     }
     job->called_ns = kvc_engine_now_ns();
-    call_driver(server, kvc_memcachedgpu_launch_cpu_ns(simulation->config, server->polling > 0));
+    kvc_memcachedgpu_call_driver(
+        server, kvc_memcachedgpu_launch_cpu_ns(simulation->config, server->polling > 0, job->copied_bytes));
     job->launched_ns = kvc_engine_now_ns();
     kvc_gate_post(server->pre);
     kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_LAUNCH, job->called_ns,
@@ -43,6 +45,26 @@ static struct kvc_memcachedgpu_job *launch(struct kvc_memcachedgpu_server *serve
     kvc_timeline_event(simulation->replica.context->timeline, server->number, 0, "launch", job->called_ns,
                        job->launched_ns - job->called_ns, job->batch->count);
     return job;
+}
+
+/* ---- copies ---- */
+
+/* Copies bytes over PCIe, which also loads the host's memory. A copy engine serves one stream at a time. The
+ * caller adds the latency, because the engine already serves the next copy meanwhile. */
+static void copy(struct kvc_memcachedgpu_server *server, enum kvc_memcachedgpu_stage direction, double bytes)
+{
+    const struct kvc_memcachedgpu_config *config = server->simulation->config;
+    uint32_t dram = (uint32_t)server->device.dram, card = (uint32_t)server->device.copy;
+    bool in = direction == KVC_MEMCACHEDGPU_COPY_IN;
+    struct kvc_gate *engine = in ? server->copy_in : server->copy_out;
+    const struct kvc_dram_load load = {.streamed_bytes = bytes};
+    kvc_gate_wait(engine);
+    double started_ns = kvc_engine_now_ns();
+    kvc_engine_transfer(in ? dram : card, in ? card : dram, bytes);
+    kvc_recorder_busy(&server->simulation->replica.recorder, direction, started_ns, kvc_engine_now_ns());
+    kvc_gate_post(engine);
+    kvc_memcachedgpu_take(&server->copying, kvc_dram_channel_ns(config->dram, &load),
+                          in ? kvc_pcie_h2d_ns(config->pcie, bytes) : kvc_pcie_d2h_ns(config->pcie, bytes));
 }
 
 /* ---- other task ---- */
@@ -82,6 +104,17 @@ static double wait_for_start(const struct kvc_memcachedgpu_simulation *simulatio
     return recorder->from_ns + simulation->config->options->background_start_ns;
 }
 
+/* Copies a vector of the task, as a driver that holds its lock while it moves memory that is not pinned. */
+static void copy_vector(struct kvc_memcachedgpu_server *server)
+{
+    const struct kvc_memcachedgpu_config *config = server->simulation->config;
+    double bytes = config->options->background_copy_bytes;
+    kvc_gate_wait(server->driver);
+    kvc_engine_sleep_until_ns(kvc_engine_now_ns() + kvc_memcachedgpu_staged_ns(config, bytes));
+    copy(server, KVC_MEMCACHEDGPU_COPY_IN, bytes);
+    kvc_gate_post(server->driver);
+}
+
 /* The task launches each kernel when the one before has ended. */
 void kvc_memcachedgpu_background_main(void *data)
 {
@@ -93,6 +126,9 @@ void kvc_memcachedgpu_background_main(void *data)
     uint32_t kernels = (uint32_t)options->background_kernels, blocks = (uint32_t)options->background_blocks;
     kvc_engine_sleep_until_ns(wait_for_start(simulation));
     watch->started_ns = kvc_engine_now_ns();
+    for (int i = 0; i < 2 && options->background_copy_bytes > 0; i++) {
+        copy_vector(server);
+    }
     for (uint32_t i = 0; i < kernels; i++) {
         uint32_t part = blocks / kernels + (i < blocks % kernels);
         struct kvc_gpu_grid grid = kvc_memcachedgpu_background_grid(config, part);
@@ -108,32 +144,14 @@ void kvc_memcachedgpu_background_main(void *data)
 
 /* ---- stream ---- */
 
-/* Copies bytes over PCIe, which also loads the host's memory. A copy engine serves one stream at a time. The
- * caller adds the latency, because the engine already serves the next copy meanwhile. */
-static void copy(struct kvc_memcachedgpu_server *server, enum kvc_memcachedgpu_stage direction, double bytes)
-{
-    const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    uint32_t dram = (uint32_t)server->device.dram, card = (uint32_t)server->device.copy;
-    bool in = direction == KVC_MEMCACHEDGPU_COPY_IN;
-    struct kvc_gate *engine = in ? server->copy_in : server->copy_out;
-    const struct kvc_dram_load load = {.streamed_bytes = bytes};
-    kvc_gate_wait(engine);
-    double started_ns = kvc_engine_now_ns();
-    kvc_engine_transfer(in ? dram : card, in ? card : dram, bytes);
-    kvc_recorder_busy(&server->simulation->replica.recorder, direction, started_ns, kvc_engine_now_ns());
-    kvc_gate_post(engine);
-    kvc_memcachedgpu_take(&server->copying, kvc_dram_channel_ns(config->dram, &load),
-                          in ? kvc_pcie_h2d_ns(config->pcie, bytes) : kvc_pcie_d2h_ns(config->pcie, bytes));
-}
-
 static void run(struct kvc_memcachedgpu_server *server, struct kvc_memcachedgpu_job *job)
 {
     struct kvc_memcachedgpu_simulation *simulation = server->simulation;
     const struct kvc_memcachedgpu_config *config = simulation->config;
-    double latency_ns = config->gpu->launch_ns + config->pcie->latency_ns;
+    double latency_ns =
+        config->gpu->launch_ns + kvc_memcachedgpu_latencies(config) * config->pcie->latency_ns;
     if (config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST) {
         copy(server, KVC_MEMCACHEDGPU_COPY_IN, job->copied_bytes);
-        latency_ns += config->pcie->latency_ns;
         if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
             kvc_memcachedgpu_release(server, kvc_engine_now_ns(), job->batch->count);
         }
@@ -166,6 +184,7 @@ void kvc_memcachedgpu_stream_main(void *data)
         double started_ns = kvc_engine_now_ns();
         run(server, job);
         job->ended_ns = kvc_engine_now_ns();
+        server->in_hand_ns += job->ended_ns - job->launched_ns;
         kvc_recorder_busy(&simulation->replica.recorder, KVC_MEMCACHEDGPU_GPU, started_ns, job->ended_ns);
         kvc_timeline_event(simulation->replica.context->timeline, server->number,
                            1 + simulation->config->post_threads + stream->number, "kernel", started_ns,

@@ -86,9 +86,14 @@ void kvc_memcachedgpu_add_write(struct kvc_memcachedgpu_server *server,
     kvc_gate_post(server->written);
 }
 
-/* Returns whether a batch in flight may have seen an item with this timestamp. */
+/* Returns whether a batch in flight may have seen an item with this timestamp. The authors' program compares
+ * seconds of memcached's clock, so that a batch of this second that was answered stands for all others
+ * (cuda_stream_manager.cpp: poll_get_complete_timestamp). */
 static bool is_seen(const struct kvc_memcachedgpu_server *server, uint32_t stamp)
 {
+    if (server->second_answered == server->second) {
+        return false;
+    }
     for (const struct kvc_memcachedgpu_job *job = server->all_jobs; job != NULL; job = job->next_of_all) {
         if (job->in_flight && (int32_t)(stamp - job->stamp) >= 0) {
             return true;
@@ -120,7 +125,9 @@ static void update_table(struct kvc_memcachedgpu_server *server, const struct kv
     double called_ns = kvc_engine_now_ns(), latency_ns = kvc_memcachedgpu_set_latency_ns(config);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)server->device.cpu, calls_ns, calls_ns}, 1);
     kvc_gate_post(server->driver);
-    kvc_engine_sleep_until_ns(fmax(called_ns + latency_ns, kvc_engine_now_ns()));
+    double returned_ns = fmax(called_ns + latency_ns, kvc_engine_now_ns());
+    /* The mean of batches in hand: SETs of a single thread would fall into step with batches. */
+    kvc_engine_sleep_until_ns(returned_ns + server->in_hand_ns / returned_ns * config->options->set_wait_ns);
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_set_grid(config, kvc_engine_pstate((uint32_t)server->device.gpu));
     kvc_memcachedgpu_run_locked(server, write, grid);
