@@ -14,8 +14,8 @@
  *   WR      writes a response (packet.h): a header and, for a hit, the value from the buffer.
  *
  * Every task is a function of its own, as in the paper, so KC and RD each find the item. If RD writes its
- * value straight into the response, because WR is in the same stage, WR executes no more than for a value of 0
- * bytes.
+ * value straight into the response, because WR is in the same stage, WR executes no more than for a value of
+ * 0 bytes.
  *
  * The table is at load 0.9, and no search finds another key's element. A core's instructions were counted one
  * by one with task_counts_bench for the paper's four sizes of items: GCC 12 -O3, the table's portable code,

@@ -15,7 +15,7 @@ static struct answers run(const char *pipeline, const char *functional)
                       " system = { kind = \"dido\", pipeline = \"%s\", stealing = false },"
                       " workload = { keys = 1e6, key = 16, value = 64, get = 0.9, set = 0.08, delete = 0.02,"
                       "   dist = { zipf = 0.99 }, arrival = \"saturate\" },"
-                      " run = { warmup = \"2ms\", duration = \"40ms\", bottleneck = \"utilization\", %s } }",
+                      " run = { warmup = \"20ms\", duration = \"40ms\", bottleneck = \"utilization\", %s } }",
                       pipeline, functional);
     struct kvc_outcome *outcome = kvc_laws_answer(loaded, false);
     struct answers answers = {kvc_laws_value(outcome, "throughput_mops"), kvc_laws_value(outcome, "hit_frac"),
