@@ -132,6 +132,15 @@ static double frame_ns(const struct kvc_dido_config *config, enum kvc_dido_task 
                                : config->options->send_cycles * cycle_ns / responses;
 }
 
+/* Returns the time of the network port for messages of some size in full frames, per message [ns]. */
+static double wire_ns(const struct kvc_dido_config *config, double messages, double message_bytes)
+{
+    bool frames = config->feed == KVC_DIDO_NETWORK;
+    return frames ? kvc_nic_wire_bytes(config->nic, messages * message_bytes) / messages * 1e9 /
+                        kvc_nic_port(config->nic).bytes_per_s
+                  : 0;
+}
+
 /* Adds a task on a core. Returns the core's time for a query of the batch [ns]. */
 static double add_on_core(const struct kvc_dido_config *config, const struct kvc_dido_pipeline *pipeline,
                           uint32_t tasks, enum kvc_dido_task task, const struct kvc_dido_mix *mix,
@@ -333,6 +342,13 @@ struct kvc_dido_cost kvc_dido_cost_of(const struct kvc_dido_config *config,
                 kvc_dram_load_add(&load, &per_query, queries);
             }
         }
+    }
+    if (!on_gpu && (tasks & kvc_dido_bit(KVC_DIDO_RV)) != 0) {
+        cost.down_ns = queries * wire_ns(config, config->frame_mean, config->request_bytes);
+    }
+    if (!on_gpu && (tasks & kvc_dido_bit(KVC_DIDO_SD)) != 0) {
+        double responses = kvc_nic_messages_per_frame(config->nic, config->response_bytes);
+        cost.up_ns = queries * wire_ns(config, responses, config->response_bytes);
     }
     cost.channel_ns = kvc_dram_channel_ns(config->dram, &load);
     return cost;

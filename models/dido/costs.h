@@ -20,6 +20,10 @@
  * RD after KC in the same stage finds the item in the cache (task affinity, sec. III.B.1). If WR is in
  * another stage than RD, RD writes the value to a buffer and WR reads it there, both in order (sec. III.A).
  *
+ * A stage that receives or sends takes at least the time of its frames on the wire, as the buffers of sockets
+ * and the rings of the NIC are full under a load that saturates: its frames are those of the mean request and
+ * of the mean response. Below that load, frames have come before RV begins.
+ *
  * Every line that no cache answers occupies the channels of the memory that both processors share
  * (sim/devices/dram.h). How much that delays them depends on what they do at the same time: the closed form
  * adds it up, the simulation lets them draw on the same channels. */
@@ -56,7 +60,8 @@ struct kvc_dido_cost {
     double kernel_ns;               /* GPU: time of its kernels without their launches [ns]. */
     double launch_ns;               /* GPU: time of their launches [ns]. */
     double channel_ns;              /* Time of the memory's channels, summed over them [ns]. */
-    double down_ns, up_ns;          /* GPU: time of each direction of the link, to it and to the CPU [ns]. */
+    double down_ns, up_ns;          /* GPU: time of each direction of the link, to it and to the CPU. CPU:
+                                       time of the network port for frames received and sent [ns]. */
     double task_ns[KVC_DIDO_TASKS]; /* Share of each task in core_ns, or in kernel_ns and launch_ns. */
 };
 

@@ -1,4 +1,4 @@
-/* Tests the load of a discrete GPU's stages on the PCIe link: bytes, tags and credits, and round trips. */
+/* Tests costs of stages: responses, frames, and the load of a discrete GPU on the PCIe link. */
 #include "models/dido/costs.h"
 
 #include <criterion/criterion.h>
@@ -63,6 +63,45 @@ static const char *const pipelines[] = {
     "cpu RV PP MM insert delete > gpu search KC RD > cpu WR SD",
     "cpu RV > gpu PP MM search insert delete KC RD WR > cpu SD",
 };
+
+/* Returns the cost of tasks on a core, of a node whose port sends and receives 1.25 bytes in a nanosecond. */
+static struct kvc_dido_cost on_core(uint32_t tasks)
+{
+    static const struct kvc_nic nic = {.ports = 1,
+                                       .bytes_per_s = 1.25e9,
+                                       .mtu_bytes = 1500,
+                                       .frame_overhead_bytes = 38,
+                                       .packet_header_bytes = 28};
+    const struct kvc_dido_options options = {.receive_cycles = 2000, .send_cycles = 2000};
+    struct kvc_dido_config config = config_of(NULL);
+    struct kvc_dido_pipeline pipeline = {.stages = 1, .stage = {{.tasks = ~0u, .cores = 1}}};
+    config.options = &options;
+    config.nic = &nic;
+    config.request_bytes = 24;
+    config.response_bytes = 72;
+    config.frame_mean = 50;
+    return kvc_dido_cost_of(&config, &pipeline, tasks, false, &mix, QUERIES);
+}
+
+/* 20 responses of 72 bytes and 66 bytes around them are 1506 bytes, 50 requests 1266. */
+Test(dido_costs, frames_take_their_time_on_the_wire)
+{
+    const uint32_t receives = kvc_dido_bit(KVC_DIDO_RV), sends = kvc_dido_bit(KVC_DIDO_SD);
+    cr_expect_float_eq(on_core(sends).up_ns, QUERIES * 1506 / 20.0 / 1.25, 1);
+    cr_expect_eq(on_core(sends).down_ns, 0);
+    cr_expect_float_eq(on_core(receives).down_ns, QUERIES * 1266 / 50.0 / 1.25, 1);
+    cr_expect_eq(on_core(kvc_dido_bit(KVC_DIDO_WR)).up_ns, 0);
+}
+
+/* A value that RD copies straight into the response fills its lines, as it does if WR copies it. */
+Test(dido_costs, a_copied_value_is_written)
+{
+    const uint32_t reads = kvc_dido_bit(KVC_DIDO_RD), writes = kvc_dido_bit(KVC_DIDO_WR);
+    double apart_ns = on_core(reads).channel_ns + on_core(writes).channel_ns;
+    cr_expect_float_eq(on_core(reads | writes).channel_ns, apart_ns, 1e-6 * apart_ns);
+    cr_expect_lt(on_core(reads | writes).core_ns, on_core(reads).core_ns + on_core(writes).core_ns,
+                 "WR executes less");
+}
 
 /* A search reads a line or two of the index, a hit compares a key: no fewer bytes can cross. */
 Test(dido_link, stages_take_at_least_the_time_of_their_bytes)

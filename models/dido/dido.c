@@ -56,6 +56,10 @@ static struct kvc_dido_machine add_machine(const struct kvc_scenario *scenario, 
         machine.down = add_host(platform, zone, "pcie-down", "pcie", 1, &unknown);
         machine.up = add_host(platform, zone, "pcie-up", "pcie", 1, &unknown);
     }
+    if (config->feed == KVC_DIDO_NETWORK) {
+        machine.in = add_host(platform, zone, "nic-in", "nic", 1, &unknown);
+        machine.out = add_host(platform, zone, "nic-out", "nic", 1, &unknown);
+    }
     return machine;
 }
 
@@ -238,12 +242,15 @@ static void take(void *data, const void *at, uint32_t stage, enum kvc_stage_piec
     draw[0] = (struct kvc_draw){worker->on_gpu ? simulation->machine.gpu : simulation->machine.cpu, work_ns,
                                 alone_ns};
     /* The lines arrive while the work goes on, unless the channels need longer. Kernels take at least the
-     * time of their link. */
+     * time of their link, and cores that of their frames. */
     double channel_ns = frac * cost->channel_ns;
     draw[1] = (struct kvc_draw){simulation->machine.dram, channel_ns,
                                 fmax(alone_ns, channel_ns / kvc_dram_channels(config->dram))};
-    draw[2] = (struct kvc_draw){simulation->machine.down, frac * cost->down_ns, alone_ns};
-    draw[3] = (struct kvc_draw){simulation->machine.up, frac * cost->up_ns, alone_ns};
+    const struct kvc_dido_machine *machine = &simulation->machine;
+    bool has_come = !worker->on_gpu && !saturates(simulation);
+    draw[2] = (struct kvc_draw){worker->on_gpu ? machine->down : machine->in,
+                                has_come ? 0 : frac * cost->down_ns, alone_ns};
+    draw[3] = (struct kvc_draw){worker->on_gpu ? machine->up : machine->out, frac * cost->up_ns, alone_ns};
 }
 
 static void worked(void *data, const void *at, uint32_t stage, enum kvc_stage_piece piece, uint32_t by,

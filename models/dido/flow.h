@@ -20,6 +20,7 @@ struct kvc_dido_flow_work {
     double alone_ns;   /* Time of its worker, or of one core of a thief, if nothing else runs [ns]. */
     double channel_ns; /* Time on the memory's channels, summed over them [ns]. */
     double link_ns;    /* Time on the PCIe link, at most alone_ns [ns]. */
+    double wire_ns;    /* Time on the network port, which the work takes with any number of cores [ns]. */
 };
 
 struct kvc_dido_flow_stage {

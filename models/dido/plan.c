@@ -20,15 +20,16 @@ struct work {
     struct kvc_dido_cost whole[KVC_DIDO_STAGES_MAX]; /* Cost of each stage on its own processor. */
 };
 
-static double stage_ns(const struct kvc_dido_stage *stage, const struct kvc_dido_cost *cost)
-{
-    return stage->on_gpu ? cost->launch_ns + cost->kernel_ns : cost->core_ns / stage->cores;
-}
-
-/* Returns the time of the busier direction of the link. */
+/* Returns the time of the busier direction of the link, or of the port of a stage on the CPU. */
 static double link_ns(const struct kvc_dido_cost *cost)
 {
     return fmax(cost->down_ns, cost->up_ns);
+}
+
+/* Returns the time of the work of a stage without its launches. */
+static double work_ns(const struct kvc_dido_stage *stage, const struct kvc_dido_cost *cost)
+{
+    return stage->on_gpu ? cost->kernel_ns : fmax(cost->core_ns / stage->cores, link_ns(cost));
 }
 
 /* Returns whether the pipeline has thieves. */
@@ -53,7 +54,8 @@ static struct kvc_dido_flow_work flow_work(const struct kvc_dido_config *config,
     return (struct kvc_dido_flow_work){.launch_ns = cost->launch_ns,
                                        .alone_ns = (on_gpu ? cost->kernel_ns : cost->core_ns) + taking_ns,
                                        .channel_ns = cost->channel_ns,
-                                       .link_ns = link_ns(cost)};
+                                       .link_ns = on_gpu ? link_ns(cost) : 0,
+                                       .wire_ns = on_gpu ? 0 : link_ns(cost)};
 }
 
 /* Returns the work of tasks on a batch, of one core or of the GPU, with the time of taking sets if there are
@@ -70,7 +72,7 @@ static struct kvc_dido_flow_work flow_work_of(const struct kvc_dido_config *conf
 static struct kvc_dido_flow_work by_cores(const struct kvc_dido_flow_work *work, double cores)
 {
     struct kvc_dido_flow_work divided = *work;
-    divided.alone_ns /= cores;
+    divided.alone_ns = fmax(divided.alone_ns / cores, work->wire_ns);
     return divided;
 }
 
@@ -97,7 +99,7 @@ static bool contend(const struct work *work)
     for (uint32_t s = 0; s < work->pipeline->stages; s++) {
         const struct kvc_dido_stage *stage = &work->pipeline->stage[s];
         const struct kvc_dido_cost *whole = &work->whole[s];
-        double alone_ns = stage->on_gpu ? whole->kernel_ns : whole->core_ns / stage->cores;
+        double alone_ns = work_ns(stage, whole);
         wanted += alone_ns > 0 ? whole->channel_ns / alone_ns : 0;
     }
     return wanted > kvc_dram_channels(work->config->dram);
@@ -147,10 +149,13 @@ struct kvc_dido_period kvc_dido_period_of(const struct kvc_dido_config *config,
         const struct kvc_dido_stage *stage = &pipeline->stage[s];
         struct kvc_dido_cost *whole = &work.whole[s];
         *whole = kvc_dido_cost_of(config, pipeline, stage->tasks, stage->on_gpu, mix, queries);
-        period.stage_ns[s] = period.served_ns[s] = stage_ns(stage, whole);
+        if (!stage->on_gpu && every_ns > 0) {
+            whole->down_ns = 0; /* Its frames have come since the batch before began. */
+        }
+        period.stage_ns[s] = period.served_ns[s] = whole->launch_ns + work_ns(stage, whole);
         period.busy_ns[s] = period.stage_ns[s] - whole->launch_ns;
         period.memory_ns += whole->channel_ns / kvc_dram_channels(config->dram);
-        period.link_ns += link_ns(whole);
+        period.link_ns += stage->on_gpu ? link_ns(whole) : 0;
         period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
     }
     period.ns = fmax(period.stage_ns[period.slowest], period.memory_ns);
@@ -300,7 +305,7 @@ static struct kvc_dido_period paper_period(const struct kvc_dido_config *config,
         struct kvc_dido_cost cost =
             kvc_dido_cost_of(config, pipeline, stage->tasks, stage->on_gpu, mix, queries);
         period.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram);
-        period.link_ns += fmax(cost.down_ns, cost.up_ns);
+        period.link_ns += stage->on_gpu ? link_ns(&cost) : 0;
         period.slowest = period.stage_ns[s] > period.stage_ns[period.slowest] ? s : period.slowest;
         gpu = stage->on_gpu ? s : gpu;
     }
@@ -490,7 +495,8 @@ static struct kvc_dido_flow_work work_of(struct search *search, const struct kvc
     return (struct kvc_dido_flow_work){.launch_ns = small->launch_ns,
                                        .alone_ns =
                                            fmax(small->alone_ns, (1 - slack_frac) * frac * large->alone_ns),
-                                       .channel_ns = fmax(small->channel_ns, frac * large->channel_ns)};
+                                       .channel_ns = fmax(small->channel_ns, frac * large->channel_ns),
+                                       .wire_ns = frac * large->wire_ns};
 }
 
 /* Returns whether the work of a pipeline may allow more than per_ns queries per ns. A batch of one query has

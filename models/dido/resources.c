@@ -69,10 +69,22 @@ static void speed_pcie(struct kvc_scenario *scenario, double factor)
     kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
 }
 
+static bool has_port(const struct kvc_scenario *scenario)
+{
+    return kvc_dido_config_of(scenario)->feed == KVC_DIDO_NETWORK;
+}
+
+static void speed_nic(struct kvc_scenario *scenario, double factor)
+{
+    keep_pipeline(scenario);
+    kvc_nic_speed_up(kvc_node_device(&scenario->node, &kvc_nic_kind), factor);
+}
+
 const struct kvc_model_resource kvc_dido_resources[] = {
     {.name = "cpu", .device = "cpu", .stages = 1u << 0 | 1u << 2, .speed_up = speed_cpu},
     {.name = "gpu", .device = "gpu", .stages = 1u << 1, .speed_up = speed_gpu},
     {.name = "dram", .device = "dram", .stages = 1u << 0 | 1u << 1 | 1u << 2, .speed_up = speed_dram},
     {.name = "pcie", .device = "pcie", .stages = 1u << 1, .used = has_link, .speed_up = speed_pcie},
+    {.name = "nic", .device = "nic", .stages = 1u << 0 | 1u << 2, .used = has_port, .speed_up = speed_nic},
     {.name = NULL},
 };

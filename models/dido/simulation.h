@@ -54,6 +54,7 @@ struct kvc_dido_machine {
     /* Directions of the link, to the GPU and to the CPU; without a link 0, and nothing draws on them. They
      * are hosts, because transfers over them are part of work that draws on several devices at once. */
     uint32_t down, up;
+    uint32_t in, out; /* Directions of the network port, as hosts, too; without a network 0. */
 };
 
 enum { KVC_DIDO_RESPONSE_BYTES = 1 << 21 /* Size of the buffer that values are copied to. */ };

@@ -7,5 +7,5 @@ return {
     pipeline = "cpu RV PP MM > gpu search insert delete KC RD WR > cpu SD",
   },
   workload = { keys = 1e5, key = 16, value = 512, arrival = "saturate", get = 1 },
-  run = { functional = "off", warmup = "20ms", duration = "400ms" },
+  run = { functional = "off", warmup = "20ms", duration = "800ms" },
 }

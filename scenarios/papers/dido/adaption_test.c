@@ -12,17 +12,19 @@
 #define FIXED "stealing = false, planning = \"0ns\", adapt = false"
 #define ADAPTS "stealing = false, planning = \"0ns\", adapt = true"
 #define CLIENTS "arrival = \"saturate\""
+/* A port that leaves the limit to the processors, whatever the pipeline is. */
+#define NODE " node = { nic = { base = \"intel-82599\", port_rate = \"100Gbps\" } },"
 
 /* Simulates two phases that alternate from the start of the run. */
 static struct kvc_outcome *alternate(const char *system, const char *length, const char *first,
                                      const char *second, const char *clients)
 {
     return kvc_laws_answer(
-        kvc_laws_load(
-            "return { name = \"laws\", system = { kind = \"dido\", %s }, workload = { keys = 1e6, %s,"
-            " phases = { { length = \"%s\", %s }, { %s } } },"
-            " run = { warmup = \"0ms\", duration = \"48ms\", bottleneck = \"utilization\" } }",
-            system, clients, length, first, second),
+        kvc_laws_load("return { name = \"laws\", system = { kind = \"dido\", %s }," NODE
+                      " workload = { keys = 1e6, %s,"
+                      " phases = { { length = \"%s\", %s }, { %s } } },"
+                      " run = { warmup = \"0ms\", duration = \"48ms\", bottleneck = \"utilization\" } }",
+                      system, clients, length, first, second),
         false);
 }
 
@@ -89,7 +91,7 @@ Test(dido_adaption, planning_takes_time_but_stops_nothing)
     double at_once = value_of(alternate(ADAPTS, "6ms", SMALL, LARGE, CLIENTS), "throughput_mops");
     double slowly = value_of(alternate("stealing = false, planning = \"2ms\"", "6ms", SMALL, LARGE, CLIENTS),
                              "throughput_mops");
-    cr_expect(slowly < 0.99 * at_once && slowly > 0.8 * at_once, "%.2f, %.2f at once", slowly, at_once);
+    cr_expect(slowly < 0.99 * at_once && slowly > 0.7 * at_once, "%.2f, %.2f at once", slowly, at_once);
     struct kvc_outcome *run = alternate("planning = \"6ms\"", "24ms", SMALL, LARGE, CLIENTS);
     const struct kvc_result *result = &run->result;
     cr_expect_eq(kvc_laws_value(run, "plans"), 2);
