@@ -1,4 +1,4 @@
-/* Tests costs of stages: responses, frames, and the load of a discrete GPU on the PCIe link. */
+/* Tests costs of stages: launches, responses, frames, and the load of a discrete GPU on the PCIe link. */
 #include "models/dido/costs.h"
 
 #include <criterion/criterion.h>
@@ -63,6 +63,13 @@ static const char *const pipelines[] = {
     "cpu RV PP MM insert delete > gpu search KC RD > cpu WR SD",
     "cpu RV > gpu PP MM search insert delete KC RD WR > cpu SD",
 };
+
+/* search, insert and delete have a kernel each. */
+Test(dido_costs, each_kernel_is_launched)
+{
+    cr_expect_float_eq(cost_of(NULL, pipelines[0], QUERIES).launch_ns, 3 * 8500, 1e-6);
+    cr_expect_float_eq(cost_of(NULL, pipelines[1], QUERIES).launch_ns, 8500, 1e-6);
+}
 
 /* Returns the cost of tasks on a core, of a node whose port sends and receives 1.25 bytes in a nanosecond. */
 static struct kvc_dido_cost on_core(uint32_t tasks)

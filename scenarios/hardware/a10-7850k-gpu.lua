@@ -4,7 +4,9 @@
 -- which the driver limited to 1908 MB (sec. V.A). Such buffers are mapped in the GPU's own page tables (GPUVM). HSA
 -- programs reach all memory of a process instead, through the IOMMU, whose page walks bound random accesses:
 -- scenarios/papers/dido/iommu.lua. Linux, amdkfd/kfd_flat_memory.c, tells the two ways of this GPU apart. The cost of
--- misses in its own translations is not published, and not charged.
+-- misses in its own translations is not published, and not charged. Each launch passes through OpenCL's driver: how much
+-- of it a launch before hides is not published, so none is hidden (launch_queued). HSA programs, which write to the queue of the GPU
+-- themselves, launch in 3.5 us behind another launch (community.amd.com, HSA: Kernel dispatch latencies, A10-7850K).
 local chase = "github.com/powerjg/hsa-micro-benchmarks, A10-7850K, data-thp-gpu.csv: "
 local wiki = "CLRX wiki, GCN timings: "
 return {
@@ -19,7 +21,6 @@ return {
   memory = { "1908MB", source = "dido.hw.mem.shared_limit: most that both processors can share" },
   access = { "530ns", source = chase .. "500 to 600 ns for a dependent load in arrays of up to 64 MB" },
   launch = { "33.8us", source = "github.com/krrishnarraj/clpeak, log of an A10-7850K with Catalyst 1573.4: kernel launch latency of OpenCL, from queued to started" },
-  launch_queued = { "3.5us", source = "community.amd.com, HSA: Kernel dispatch latencies, A10-7850K: launches in batches" },
   clocks = {
     { core = "720MHz", memory = "667MHz", source = "dido.hw.gpu.clock and dido.hw.mem.ddr3: sec. V.A" },
   },

@@ -64,7 +64,8 @@ Test(dido, closed_form_and_simulation_agree_where_nothing_is_shared)
 }
 
 /* Pipelines in which the GPU helps the CPU and the other way round. They may differ by 12 % at most;
- * dido_plan_bench compares all pipelines. */
+ * dido_plan_bench compares all pipelines. Launches are short, because a thief with a long one may or may not
+ * come before its next batch does, and both repeat themselves. */
 Test(dido, closed_form_and_simulation_agree_with_stealing)
 {
     static const char *const pipelines[] = {MEGAKV,
@@ -72,8 +73,11 @@ Test(dido, closed_form_and_simulation_agree_with_stealing)
                                             "cpu:3 RV PP MM > gpu search > cpu:1 insert delete KC RD WR SD",
                                             "cpu:1 RV > gpu PP MM search insert delete KC RD WR > cpu:3 SD"};
     for (int i = 0; i < 4; i++) {
-        char system[256];
-        snprintf(system, sizeof(system), "stealing = true, pipeline = \"%s\"", pipelines[i]);
+        char system[512];
+        snprintf(system, sizeof(system),
+                 "stealing = true, pipeline = \"%s\" }, node = { gpu = { base = \"a10-7850k-gpu\", launch = "
+                 "\"10us\" }",
+                 pipelines[i]);
         double simulated = mops_of(system, FILLED, false), predicted = mops_of(system, FILLED, true);
         cr_expect_float_eq(predicted, simulated, 0.12 * simulated, "%s: %.2f predicted, %.2f simulated",
                            pipelines[i], predicted, simulated);
@@ -132,7 +136,7 @@ Test(dido, stealing_helps_the_slowest_stage)
 Test(dido, longer_intervals_pay_for_fewer_launches)
 {
     double mops[3];
-    static const char *const intervals[] = {"100us", "200us", "400us"};
+    static const char *const intervals[] = {"200us", "400us", "800us"};
     for (int i = 0; i < 3; i++) {
         char system[256];
         snprintf(system, sizeof(system),
@@ -150,9 +154,9 @@ Test(dido, an_open_load_is_answered_as_it_comes)
 {
     struct kvc_outcome *run =
         answer("interval = \"200us\", pipeline = \"" MEGAKV "\"",
-               "get = 1, set = 0, per_frame = 1, arrival = { poisson_mops = 0.5 }", false);
-    cr_expect_float_eq(kvc_laws_value(run, "throughput_mops"), 0.5, 0.02);
-    cr_expect_float_eq(kvc_laws_value(run, "batch_queries"), 100, 5);
+               "get = 1, set = 0, per_frame = 1, arrival = { poisson_mops = 0.25 }", false);
+    cr_expect_float_eq(kvc_laws_value(run, "throughput_mops"), 0.25, 0.02);
+    cr_expect_float_eq(kvc_laws_value(run, "batch_queries"), 50, 5);
     double mean_us = kvc_laws_value(run, "latency_mean_us");
     cr_expect(mean_us > 100 && mean_us < 400, "%.1f us", mean_us);
     kvc_outcome_free(run);
