@@ -108,6 +108,12 @@ static const struct kvc_option rows[] = {
                  "core cycles of the operating system for an outgoing frame, from the same source (1.05 + "
                  "0.44 + 0.10 us)"),
     KVC_REAL_ROW(
+        kvc_dido_options, "cycles_ratio", cycles_ratio, KVC_UNIT_NONE, 0.01, 100, "2.14",
+        "core cycles of the node's CPU for the operating system's code, relative to the Sandy Bridge "
+        "that receive_cycles and send_cycles refer to: 2.14 on an A10-7850K (task_ipc.sh in "
+        "models/dido: 3.27 instructions a cycle for sandybridge, 1.53 for bdver2), 1 on a Sandy Bridge "
+        "or an Ivy Bridge"),
+    KVC_REAL_ROW(
         kvc_dido_options, "index", index_bytes, KVC_UNIT_BYTES, 0, 1e13, "auto",
         "size of the index, a power of two; auto: the smallest that is at most nine tenths full with all "
         "keys",

@@ -53,7 +53,7 @@ struct kvc_dido_options {
     double latency_limit_ns;
     double interval_ns; /* 0: "auto". */
     int feed;           /* enum kvc_dido_feed. */
-    double receive_cycles, send_cycles;
+    double receive_cycles, send_cycles, cycles_ratio;
     double index_bytes, slab_bytes; /* 0: "auto". */
     uint64_t max_displacements;
     int predict; /* enum kvc_dido_predictor. */

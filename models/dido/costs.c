@@ -123,7 +123,7 @@ static double framed_bytes(const struct kvc_dido_config *config, enum kvc_dido_t
 
 static double frame_ns(const struct kvc_dido_config *config, enum kvc_dido_task task)
 {
-    double cycle_ns = 1e9 / config->cpu->clock_hz;
+    double cycle_ns = config->options->cycles_ratio * 1e9 / config->cpu->clock_hz;
     if (config->feed == KVC_DIDO_MEMORY || (task != KVC_DIDO_RV && task != KVC_DIDO_SD)) {
         return 0;
     }

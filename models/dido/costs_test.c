@@ -72,14 +72,15 @@ Test(dido_costs, each_kernel_is_launched)
 }
 
 /* Returns the cost of tasks on a core, of a node whose port sends and receives 1.25 bytes in a nanosecond. */
-static struct kvc_dido_cost on_core(uint32_t tasks)
+static struct kvc_dido_cost on_core(uint32_t tasks, double cycles_ratio)
 {
     static const struct kvc_nic nic = {.ports = 1,
                                        .bytes_per_s = 1.25e9,
                                        .mtu_bytes = 1500,
                                        .frame_overhead_bytes = 38,
                                        .packet_header_bytes = 28};
-    const struct kvc_dido_options options = {.receive_cycles = 2000, .send_cycles = 2000};
+    const struct kvc_dido_options options = {
+        .receive_cycles = 2000, .send_cycles = 2000, .cycles_ratio = cycles_ratio};
     struct kvc_dido_config config = config_of(NULL);
     struct kvc_dido_pipeline pipeline = {.stages = 1, .stage = {{.tasks = ~0u, .cores = 1}}};
     config.options = &options;
@@ -94,19 +95,27 @@ static struct kvc_dido_cost on_core(uint32_t tasks)
 Test(dido_costs, frames_take_their_time_on_the_wire)
 {
     const uint32_t receives = kvc_dido_bit(KVC_DIDO_RV), sends = kvc_dido_bit(KVC_DIDO_SD);
-    cr_expect_float_eq(on_core(sends).up_ns, QUERIES * 1506 / 20.0 / 1.25, 1);
-    cr_expect_eq(on_core(sends).down_ns, 0);
-    cr_expect_float_eq(on_core(receives).down_ns, QUERIES * 1266 / 50.0 / 1.25, 1);
-    cr_expect_eq(on_core(kvc_dido_bit(KVC_DIDO_WR)).up_ns, 0);
+    cr_expect_float_eq(on_core(sends, 1).up_ns, QUERIES * 1506 / 20.0 / 1.25, 1);
+    cr_expect_eq(on_core(sends, 1).down_ns, 0);
+    cr_expect_float_eq(on_core(receives, 1).down_ns, QUERIES * 1266 / 50.0 / 1.25, 1);
+    cr_expect_eq(on_core(kvc_dido_bit(KVC_DIDO_WR), 1).up_ns, 0);
+}
+
+/* A frame of 20 responses takes 2000 cycles of 0.5 ns, more on cores that need more of them. */
+Test(dido_costs, other_cores_take_other_cycles)
+{
+    double once_ns = on_core(kvc_dido_bit(KVC_DIDO_SD), 1).core_ns;
+    double more_ns = on_core(kvc_dido_bit(KVC_DIDO_SD), 2.5).core_ns;
+    cr_expect_float_eq(more_ns - once_ns, 1.5 * QUERIES * 2000 * 0.5 / 20, 1);
 }
 
 /* A value that RD copies straight into the response fills its lines, as it does if WR copies it. */
 Test(dido_costs, a_copied_value_is_written)
 {
     const uint32_t reads = kvc_dido_bit(KVC_DIDO_RD), writes = kvc_dido_bit(KVC_DIDO_WR);
-    double apart_ns = on_core(reads).channel_ns + on_core(writes).channel_ns;
-    cr_expect_float_eq(on_core(reads | writes).channel_ns, apart_ns, 1e-6 * apart_ns);
-    cr_expect_lt(on_core(reads | writes).core_ns, on_core(reads).core_ns + on_core(writes).core_ns,
+    double apart_ns = on_core(reads, 1).channel_ns + on_core(writes, 1).channel_ns;
+    cr_expect_float_eq(on_core(reads | writes, 1).channel_ns, apart_ns, 1e-6 * apart_ns);
+    cr_expect_lt(on_core(reads | writes, 1).core_ns, on_core(reads, 1).core_ns + on_core(writes, 1).core_ns,
                  "WR executes less");
 }
 
