@@ -81,11 +81,9 @@ static void answer(struct fitting *fitting, struct point *made)
     }
     for (size_t at = 0; at < paper->cases.count; at++) {
         wanted[at] = kvc_identified_figure(identified, &paper->cases, at) >= 0;
-        for (size_t j = 0; j < identified->count && wanted[at]; j++) {
-            const char *system = paper->scenarios[at].system;
-            if (system != NULL && strcmp(identified->parameter[j].system, system) == 0) {
-                kvc_identified_append(&identified->parameter[j], made->value[j], overrides[at]);
-            }
+        if (wanted[at] && !kvc_case_is_derived(&paper->cases.entry[at])) {
+            kvc_identified_overrides(identified, made->value, &paper->cases.entry[at],
+                                     paper->scenarios[at].system, overrides[at]);
         }
     }
     fitting->status = kvc_paper_answer(paper, wanted, overrides, scores, fitting->options, fitting->diag);
@@ -529,14 +527,12 @@ static void print_figures(struct fitting *fitting)
     }
     for (size_t figure = 0; figure < identified->figures; figure++) {
         double none[MAX], value[MAX];
-        char text[KVC_IDENTIFIED_TEXT] = "", error[32];
+        char text[KVC_IDENTIFIED_TEXT], error[32];
         for (size_t i = 0; i < MAX; i++) {
             none[i] = NAN;
             value[i] = i < identified->count ? identified->value[i].without[figure] : NAN;
         }
-        for (size_t i = 0; i < identified->count; i++) {
-            kvc_identified_append(&identified->parameter[i], value[i], text);
-        }
+        kvc_identified_print(identified, value, text);
         kvc_grid_add(&grid, fitting->paper->cases.entry[identified->figure[figure]].id);
         const double *sets[] = {none, value};
         for (size_t i = 0; i < 2; i++) {
@@ -545,7 +541,7 @@ static void print_figures(struct fitting *fitting)
                      ln_ratio != NULL ? 100 * expm1(ln_ratio[figure]) : NAN);
             kvc_grid_add(&grid, error);
         }
-        kvc_grid_add(&grid, text[0] != '\0' ? text : "facts alone");
+        kvc_grid_add(&grid, text);
     }
     kvc_grid_print(&grid, 2, stdout);
 }

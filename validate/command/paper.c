@@ -18,9 +18,6 @@ enum { REPLICAS_FIRST = 3, REPLICAS_ALL = 5 };
 /* A paper has one identified parameter for so many points at most. */
 enum { POINTS_PER_PARAMETER = 8 };
 
-/* Bytes of the overrides of a case, with those of identified parameters before its own. */
-enum { OVERRIDES_MAX = KVC_IDENTIFIED_TEXT + 256 };
-
 /* An interval is wide if half of it, relative to the value, is larger than this. */
 static const double narrow_frac = 0.01;
 
@@ -122,7 +119,7 @@ static enum kvc_status find_capacity(const struct kvc_case *asked, const char *a
                                      const struct kvc_run_options *options, struct kvc_capacity *capacity,
                                      struct kvc_diag *diag)
 {
-    char path[PATH_MAX], overrides[OVERRIDES_MAX];
+    char path[PATH_MAX], overrides[KVC_IDENTIFIED_TEXT];
     struct kvc_capacity_options search = {
         .no_curve = true, .longest = LONGEST, .jobs = options->jobs, .progress = options->progress};
     struct kvc_loaded *loaded = NULL;
@@ -144,7 +141,7 @@ static enum kvc_status find_capacity(const struct kvc_case *asked, const char *a
 /* Cases of a paper while they are answered. */
 struct answering {
     struct kvc_paper *paper;
-    char (*given)[KVC_IDENTIFIED_TEXT]; /* Overrides before each case's own, by case; NULL: none. */
+    char (*given)[KVC_IDENTIFIED_TEXT]; /* Overrides by case; NULL: each case's own. */
     struct kvc_score *scores;           /* Receive the answers. */
     char list[PATH_MAX];                /* Path of cases.csv. */
     uint32_t *due;                      /* Cases to answer: one of each group that asks the same. */
@@ -153,7 +150,7 @@ struct answering {
 
 static const char *given(const struct answering *answering, size_t at)
 {
-    return answering->given != NULL ? answering->given[at] : "";
+    return answering->given != NULL ? answering->given[at] : answering->paper->cases.entry[at].overrides;
 }
 
 static bool asks_the_same(const struct answering *answering, size_t a, size_t b)
@@ -161,7 +158,6 @@ static bool asks_the_same(const struct answering *answering, size_t a, size_t b)
     const struct kvc_case *one = &answering->paper->cases.entry[a],
                           *other = &answering->paper->cases.entry[b];
     return one->mode == other->mode && strcmp(one->scenario, other->scenario) == 0 &&
-           strcmp(one->overrides, other->overrides) == 0 &&
            strcmp(given(answering, a), given(answering, b)) == 0;
 }
 
@@ -308,8 +304,7 @@ static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_p
     const size_t at = answering->due[task];
     const struct kvc_case *asked = &answering->paper->cases.entry[at];
     const struct kvc_run_options options = {.jobs = 1, .progress = progress};
-    char overrides[OVERRIDES_MAX];
-    snprintf(overrides, sizeof(overrides), "%s%s", given(answering, at), asked->overrides);
+    const char *overrides = given(answering, at);
     enum kvc_status status = asked->mode == KVC_CASE_CAPACITY
                                  ? answer_capacity(answering, at, overrides, &options, answer, diag)
                                  : answer_outcome(answering, at, overrides, &options, answer, diag);
@@ -408,11 +403,11 @@ static enum kvc_status score_identified(struct kvc_paper *paper, const struct kv
     }
     for (size_t i = 0; i < cases->count; i++) {
         struct kvc_interval baseline_frac = paper->cross_validated[i].baseline_frac;
-        wanted[i] = kvc_case_is_derived(&cases->entry[i]);
-        if (!wanted[i]) {
-            kvc_identified_overrides(&paper->identified, cases, i, paper->scenarios[i].system, overrides[i]);
-            wanted[i] = overrides[i][0] != '\0';
-        }
+        double value[KVC_IDENTIFIED_MAX];
+        kvc_identified_unseen(&paper->identified, cases, i, value);
+        wanted[i] = kvc_case_is_derived(&cases->entry[i]) ||
+                    kvc_identified_overrides(&paper->identified, value, &cases->entry[i],
+                                             paper->scenarios[i].system, overrides[i]);
         paper->cross_validated[i] = paper->scores[i];
         paper->cross_validated[i].baseline_frac = baseline_frac;
     }

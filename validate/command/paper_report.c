@@ -95,19 +95,19 @@ static void print_cross_validated(const struct kvc_paper *paper)
     }
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_score *score = &paper->cross_validated[i];
-        char text[KVC_IDENTIFIED_TEXT] = "";
+        char text[KVC_IDENTIFIED_TEXT];
+        double value[KVC_IDENTIFIED_MAX];
         if (!kvc_score_counts(&cases->entry[i], score) || !kvc_paper_concerned(paper, i)) {
             continue;
         }
-        if (!kvc_case_is_derived(&cases->entry[i])) {
-            kvc_identified_overrides(&paper->identified, cases, i, paper->scenarios[i].system, text);
-        }
+        kvc_identified_unseen(&paper->identified, cases, i, value);
+        kvc_identified_print(&paper->identified, value, text);
         kvc_grid_add(&grid, cases->entry[i].id);
         add_number(&grid, "%+.1f %%", 100 * paper->scores[i].error_frac.mean);
         add_number(&grid, "%+.1f %%", 100 * score->error_frac.mean);
         add_number(&grid, "%.1f %%", 100 * score->error_frac.half_width);
         kvc_grid_add(&grid, verdict_text(&cases->entry[i], score));
-        kvc_grid_add(&grid, text[0] != '\0' ? text : "the values of its parts");
+        kvc_grid_add(&grid, text);
     }
     if (paper->identified.count > 0) {
         printf("errors with identified parameters, of which none has seen the figure that it predicts\n");

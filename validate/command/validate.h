@@ -94,8 +94,8 @@ enum kvc_status kvc_paper_read_identification(struct kvc_paper *paper, struct kv
 enum kvc_status kvc_paper_open(const struct kvc_subject *subject, struct kvc_paper *paper,
                                struct kvc_diag *diag);
 
-/* Answers and scores the wanted cases, or all if `wanted` is NULL. The overrides of each case stand before
- * its own; NULL: none. Other cases keep their scores, from which derived cases follow. */
+/* Answers and scores the wanted cases, or all if `wanted` is NULL, with these overrides by case, or each
+ * case's own if `overrides` is NULL. Other cases keep their scores, from which derived cases follow. */
 enum kvc_status kvc_paper_answer(struct kvc_paper *paper, const bool *wanted,
                                  char (*overrides)[KVC_IDENTIFIED_TEXT], struct kvc_score *scores,
                                  const struct kvc_run_options *options, struct kvc_diag *diag);

@@ -1,5 +1,6 @@
 #include "validate/scoring/identified.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,9 @@
 #include "sim/base/text/csv.h"
 #include "validate/scoring/score.h"
 
-static const char asked_header[] = "system,parameter,low,high,figures,source";
-static const char answer_header[] = "system,parameter,left_out,value,low,high,facts,condition,dropped";
+static const char asked_header[] = "system,scenarios,parameter,low,high,figures,source";
+static const char answer_header[] =
+    "system,scenarios,parameter,left_out,value,low,high,facts,condition,dropped";
 
 struct reading {
     const struct kvc_cases *cases;
@@ -85,23 +87,26 @@ static enum kvc_status take_parameter(void *data, char *const *column, int line,
     }
     *parameter = (struct kvc_identified_parameter){.line = line};
     enum kvc_status status = kvc_csv_copy(column[0], parameter->system, sizeof(parameter->system), diag);
-    status =
-        status != KVC_OK ? status : kvc_csv_copy(column[1], parameter->path, sizeof(parameter->path), diag);
-    status = status != KVC_OK ? status
-                              : kvc_csv_copy(column[5], parameter->source, sizeof(parameter->source), diag);
-    status = status != KVC_OK ? status : parse_bound(column[2], &parameter->low, unit, sizeof(unit), diag);
     status = status != KVC_OK
                  ? status
-                 : parse_bound(column[3], &parameter->high, parameter->unit, sizeof(parameter->unit), diag);
+                 : kvc_csv_copy(column[1], parameter->scenarios, sizeof(parameter->scenarios), diag);
+    status =
+        status != KVC_OK ? status : kvc_csv_copy(column[2], parameter->path, sizeof(parameter->path), diag);
+    status = status != KVC_OK ? status
+                              : kvc_csv_copy(column[6], parameter->source, sizeof(parameter->source), diag);
+    status = status != KVC_OK ? status : parse_bound(column[3], &parameter->low, unit, sizeof(unit), diag);
+    status = status != KVC_OK
+                 ? status
+                 : parse_bound(column[4], &parameter->high, parameter->unit, sizeof(parameter->unit), diag);
     if (status == KVC_OK && (strcmp(unit, parameter->unit) != 0 || parameter->low >= parameter->high)) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "found the bounds %.40s and %.40s, allowed: a lower and a higher one in the same unit", column[2],
-            column[3]);
+            "found the bounds %.40s and %.40s, allowed: a lower and a higher one in the same unit", column[3],
+            column[4]);
     }
     parameter->is_whole =
-        unit[0] == '\0' && strpbrk(column[2], ".e") == NULL && strpbrk(column[3], ".e") == NULL;
-    for (const char *id = column[4]; status == KVC_OK && *id != '\0'; id += *id == ' ') {
+        unit[0] == '\0' && strpbrk(column[3], ".e") == NULL && strpbrk(column[4], ".e") == NULL;
+    for (const char *id = column[5]; status == KVC_OK && *id != '\0'; id += *id == ' ') {
         size_t length = strcspn(id, " ");
         status = length > 0 ? add_figure(reading->cases, id, length, identified, diag) : KVC_OK;
         id += length;
@@ -144,11 +149,11 @@ static enum kvc_status take_whole(const struct kvc_identified_parameter *paramet
     double *const fields[] = {&value->value, &value->low, &value->high, &value->facts};
     enum kvc_status status = KVC_OK;
     for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && status == KVC_OK; i++) {
-        status = parse_value(parameter, column[3 + i], fields[i], diag);
+        status = parse_value(parameter, column[4 + i], fields[i], diag);
     }
-    status = status != KVC_OK ? status : kvc_csv_number(column[7], &value->condition, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(column[8], &value->condition, diag);
     status =
-        status != KVC_OK ? status : kvc_csv_copy(column[8], value->dropped, sizeof(value->dropped), diag);
+        status != KVC_OK ? status : kvc_csv_copy(column[9], value->dropped, sizeof(value->dropped), diag);
     if (status == KVC_OK && value->dropped[0] == '\0' && isnan(value->value)) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found no value of %s, which is not dropped either",
                              parameter->path);
@@ -163,26 +168,27 @@ static enum kvc_status take_answer(void *data, char *const *column, int line, st
     size_t at = 0;
     (void)line;
     while (at < identified->count && (strcmp(identified->parameter[at].system, column[0]) != 0 ||
-                                      strcmp(identified->parameter[at].path, column[1]) != 0)) {
+                                      strcmp(identified->parameter[at].scenarios, column[1]) != 0 ||
+                                      strcmp(identified->parameter[at].path, column[2]) != 0)) {
         at++;
     }
     if (at == identified->count) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "found %.40s of %.40s, which identified.csv does not ask for", column[1],
+                             "found %.40s of %.40s, which identified.csv does not ask for", column[2],
                              column[0]);
     }
     struct kvc_identified_value *value = &identified->value[at];
-    if (column[2][0] == '\0') {
+    if (column[3][0] == '\0') {
         reading->has_value[at] = true;
         return take_whole(&identified->parameter[at], column, value, diag);
     }
-    long found = kvc_cases_find(reading->cases, column[2], strlen(column[2]));
+    long found = kvc_cases_find(reading->cases, column[3], strlen(column[3]));
     long figure = found >= 0 ? own_figure(identified, (size_t)found) : -1;
     if (figure < 0) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "found left_out \"%.60s\", which is no figure of identified.csv", column[2]);
+                             "found left_out \"%.60s\", which is no figure of identified.csv", column[3]);
     }
-    return parse_value(&identified->parameter[at], column[3], &value->without[figure], diag);
+    return parse_value(&identified->parameter[at], column[4], &value->without[figure], diag);
 }
 
 enum kvc_status kvc_identification_read(const char *path, const struct kvc_cases *cases,
@@ -225,7 +231,7 @@ enum kvc_status kvc_identification_write(const char *path, const struct kvc_case
         const struct kvc_identified_parameter *parameter = &identified->parameter[i];
         const struct kvc_identified_value *value = &identified->value[i];
         const double whole[] = {value->value, value->low, value->high, value->facts};
-        fprintf(file.file, "%s,%s,", parameter->system, parameter->path);
+        fprintf(file.file, "%s,%s,%s,", parameter->system, parameter->scenarios, parameter->path);
         for (size_t j = 0; j < sizeof(whole) / sizeof(*whole); j++) {
             fprintf(file.file, ",");
             write_value(file.file, parameter, whole[j]);
@@ -236,13 +242,23 @@ enum kvc_status kvc_identification_write(const char *path, const struct kvc_case
             fprintf(file.file, ",%.3g,%s\n", value->condition, value->dropped);
         }
         for (size_t j = 0; j < identified->figures && value->dropped[0] == '\0'; j++) {
-            fprintf(file.file, "%s,%s,%s,", parameter->system, parameter->path,
+            fprintf(file.file, "%s,%s,%s,%s,", parameter->system, parameter->scenarios, parameter->path,
                     cases->entry[identified->figure[j]].id);
             write_value(file.file, parameter, value->without[j]);
             fprintf(file.file, ",,,,,\n");
         }
     }
     return kvc_partial_file_commit(&file, diag);
+}
+
+bool kvc_identified_concerns(const struct kvc_identified_parameter *parameter, const char *system,
+                             const struct kvc_case *asked)
+{
+    char text[sizeof(asked->scenario) + sizeof(asked->overrides) + 1];
+    const char *slash = strrchr(asked->scenario, '/'), *file = slash != NULL ? slash + 1 : asked->scenario;
+    snprintf(text, sizeof(text), "%s %s", file, asked->overrides);
+    return fnmatch(parameter->system, system, 0) == 0 &&
+           (fnmatch(parameter->scenarios, file, 0) == 0 || fnmatch(parameter->scenarios, text, 0) == 0);
 }
 
 size_t kvc_identified_used(const struct kvc_identified *identified)
@@ -254,26 +270,59 @@ size_t kvc_identified_used(const struct kvc_identified *identified)
     return used;
 }
 
-void kvc_identified_append(const struct kvc_identified_parameter *parameter, double value,
-                           char text[KVC_IDENTIFIED_TEXT])
+void kvc_identified_print(const struct kvc_identified *identified, const double *value,
+                          char text[KVC_IDENTIFIED_TEXT])
 {
-    size_t length = strlen(text);
-    if (!isnan(value)) {
-        snprintf(text + length, KVC_IDENTIFIED_TEXT - length, "%s=%.4g%s;", parameter->path, value,
-                 parameter->unit);
+    size_t length = 0;
+    for (size_t i = 0; i < identified->count && length < KVC_IDENTIFIED_TEXT; i++) {
+        if (!isnan(value[i])) {
+            length += (size_t)snprintf(text + length, KVC_IDENTIFIED_TEXT - length, "%s%s=%.4g%s",
+                                       length > 0 ? " " : "", identified->parameter[i].path, value[i],
+                                       identified->parameter[i].unit);
+        }
+    }
+    if (length == 0) {
+        strcpy(text, "facts alone");
     }
 }
 
-void kvc_identified_overrides(const struct kvc_identified *identified, const struct kvc_cases *cases,
-                              size_t at, const char *system, char text[KVC_IDENTIFIED_TEXT])
+/* Returns whether the overrides of a case set this path. */
+static bool sets(const char *overrides, const char *path)
+{
+    size_t length = strlen(path);
+    bool found = false;
+    for (; *overrides != '\0' && !found; overrides += *overrides == ';') {
+        found = strncmp(overrides, path, length) == 0 && overrides[length] == '=';
+        overrides += strcspn(overrides, ";");
+    }
+    return found;
+}
+
+bool kvc_identified_overrides(const struct kvc_identified *identified, const double *value,
+                              const struct kvc_case *asked, const char *system,
+                              char text[KVC_IDENTIFIED_TEXT])
+{
+    size_t length = (size_t)snprintf(text, KVC_IDENTIFIED_TEXT, "%s", asked->overrides);
+    bool added = false;
+    for (size_t i = 0; i < identified->count; i++) {
+        const struct kvc_identified_parameter *parameter = &identified->parameter[i];
+        if (!isnan(value[i]) && length < KVC_IDENTIFIED_TEXT && !sets(asked->overrides, parameter->path) &&
+            kvc_identified_concerns(parameter, system, asked)) {
+            length += (size_t)snprintf(text + length, KVC_IDENTIFIED_TEXT - length, "%s%s=%.4g%s",
+                                       length > 0 ? ";" : "", parameter->path, value[i], parameter->unit);
+            added = true;
+        }
+    }
+    return added;
+}
+
+void kvc_identified_unseen(const struct kvc_identified *identified, const struct kvc_cases *cases, size_t at,
+                           double value[KVC_IDENTIFIED_MAX])
 {
     long figure = kvc_identified_figure(identified, cases, at);
-    text[0] = '\0';
-    for (size_t i = 0; i < identified->count; i++) {
-        const struct kvc_identified_value *value = &identified->value[i];
-        if (value->dropped[0] == '\0' && strcmp(identified->parameter[i].system, system) == 0) {
-            kvc_identified_append(&identified->parameter[i],
-                                  figure >= 0 ? value->without[figure] : value->value, text);
-        }
+    for (size_t i = 0; i < KVC_IDENTIFIED_MAX; i++) {
+        const struct kvc_identified_value *made = &identified->value[i];
+        bool used = i < identified->count && made->dropped[0] == '\0';
+        value[i] = !used ? NAN : figure >= 0 ? made->without[figure] : made->value;
     }
 }

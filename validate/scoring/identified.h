@@ -19,6 +19,8 @@
 #ifndef KVC_VALIDATE_SCORING_IDENTIFIED_H
 #define KVC_VALIDATE_SCORING_IDENTIFIED_H
 
+#include <stdbool.h>
+
 #include "sim/base/diag.h"
 #include "validate/scoring/cases.h"
 
@@ -27,6 +29,7 @@ enum { KVC_IDENTIFIED_MAX = 8, KVC_FIGURES_MAX = 24 };
 /* One line of identified.csv. */
 struct kvc_identified_parameter {
     char system[32];
+    char scenarios[64];
     char path[128];
     double low, high; /* In `unit`; 0 < low < high. */
     char unit[16];    /* Such as "us", or "". */
@@ -66,6 +69,10 @@ enum kvc_status kvc_identification_read(const char *path, const struct kvc_cases
 enum kvc_status kvc_identification_write(const char *path, const struct kvc_cases *cases,
                                          const struct kvc_identified *identified, struct kvc_diag *diag);
 
+/* Returns whether the parameter concerns a case whose scenario has this system. */
+bool kvc_identified_concerns(const struct kvc_identified_parameter *parameter, const char *system,
+                             const struct kvc_case *asked);
+
 /* Returns the number of parameters that are used. */
 size_t kvc_identified_used(const struct kvc_identified *identified);
 
@@ -73,16 +80,22 @@ size_t kvc_identified_used(const struct kvc_identified *identified);
  * -1 if there is none. */
 long kvc_identified_figure(const struct kvc_identified *identified, const struct kvc_cases *cases, size_t at);
 
-enum { KVC_IDENTIFIED_TEXT = 512 };
+enum { KVC_IDENTIFIED_TEXT = 1024 };
 
-/* Appends "path=value;" to the overrides in `text`. NaN appends nothing. */
-void kvc_identified_append(const struct kvc_identified_parameter *parameter, double value,
-                           char text[KVC_IDENTIFIED_TEXT]);
+/* Writes the values as "path=value ...", or "facts alone" if all are NaN. */
+void kvc_identified_print(const struct kvc_identified *identified, const double *value,
+                          char text[KVC_IDENTIFIED_TEXT]);
 
-/* Writes the overrides with which the case at this index is predicted, as "path=value;...": the values that
- * all figures determine or, for a figure and for what it follows from, the values that it has not seen.
- * `system` is the scenario's. */
-void kvc_identified_overrides(const struct kvc_identified *identified, const struct kvc_cases *cases,
-                              size_t at, const char *system, char text[KVC_IDENTIFIED_TEXT]);
+/* Writes the overrides of a case: its own, and ";path=value" for each parameter that concerns it, except
+ * where it sets the path itself. `value` is indexed by parameter; NaN: the scenario's own. `system` is the
+ * scenario's. Returns whether there are such parameters. */
+bool kvc_identified_overrides(const struct kvc_identified *identified, const double *value,
+                              const struct kvc_case *asked, const char *system,
+                              char text[KVC_IDENTIFIED_TEXT]);
+
+/* Fills the values with which the case at this index is predicted: those that all figures determine or, for a
+ * figure and for what it follows from, those that it has not seen. */
+void kvc_identified_unseen(const struct kvc_identified *identified, const struct kvc_cases *cases, size_t at,
+                           double value[KVC_IDENTIFIED_MAX]);
 
 #endif

@@ -137,16 +137,16 @@ static enum kvc_status read_identified(const char *path, struct kvc_diag *diag)
 
 static enum kvc_status read_identification(const char *path, struct kvc_diag *diag)
 {
-    char text[KVC_IDENTIFIED_TEXT];
+    double value[KVC_IDENTIFIED_MAX];
     struct kvc_identified identified = {
         .count = 1,
-        .parameter = {{.system = "mica", .path = "system.cost", .unit = "us", .figures = 1}},
+        .parameter =
+            {{.system = "mica", .scenarios = "*", .path = "system.cost", .unit = "us", .figures = 1}},
         .figures = 1};
     enum kvc_status status = kvc_identification_read(path, &known_cases, &identified, diag);
     if (status == KVC_OK) {
-        kvc_identified_overrides(&identified, &known_cases, 0, "mica", text);
-        kvc_identified_overrides(&identified, &known_cases, 1, "mica", text);
-        kvc_fuzz_check((text[0] != '\0') == (kvc_identified_used(&identified) == 1));
+        kvc_identified_unseen(&identified, &known_cases, 1, value);
+        kvc_fuzz_check(!isnan(value[0]) == (kvc_identified_used(&identified) == 1));
     }
     return status;
 }

@@ -1,5 +1,6 @@
 /* calibrated = "paper": parameters that figures of the store's paper determine. */
 #include <dirent.h>
+#include <fnmatch.h>
 #include <lua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,12 @@
 #include "sim/base/text/csv.h"
 
 /* The columns of identification.csv (validate/scoring/identified.h) that matter here. */
-enum { COLUMN_SYSTEM, COLUMN_PARAMETER, COLUMN_LEFT_OUT, COLUMN_VALUE, COLUMN_DROPPED = 8 };
+enum { COLUMN_SYSTEM, COLUMN_SCENARIOS, COLUMN_PARAMETER, COLUMN_LEFT_OUT, COLUMN_VALUE, COLUMN_DROPPED = 9 };
 
-static const char header[] = "system,parameter,left_out,value,low,high,facts,condition,dropped";
+static const char header[] = "system,scenarios,parameter,left_out,value,low,high,facts,condition,dropped";
 
 struct taking {
-    const char *system, *paper;
+    const char *system, *scenario, *paper;
     struct kvc_overrides *values;
     char source[KVC_TEXT_MAX];
 };
@@ -26,7 +27,8 @@ static enum kvc_status take(void *data, char *const *cell, int line, struct kvc_
 {
     struct taking *taking = data;
     (void)line;
-    if (strcmp(cell[COLUMN_SYSTEM], taking->system) != 0 || cell[COLUMN_LEFT_OUT][0] != '\0' ||
+    if (fnmatch(cell[COLUMN_SYSTEM], taking->system, 0) != 0 ||
+        fnmatch(cell[COLUMN_SCENARIOS], taking->scenario, 0) != 0 || cell[COLUMN_LEFT_OUT][0] != '\0' ||
         cell[COLUMN_DROPPED][0] != '\0') {
         return KVC_OK;
     }
@@ -90,7 +92,10 @@ enum kvc_status kvc_load_calibrated(const struct kvc_decoder *decoder, int root,
     if (!is_paper) {
         return kvc_decode_fail(decoder, "calibrated", "calibrated: found %s, allowed: \"paper\"", shown);
     }
-    struct taking taking = {.system = text_of(lua, root, "system", "kind"), .values = values};
+    const char *file = kvc_sandbox_file(decoder->sandbox), *slash = strrchr(file, '/');
+    struct taking taking = {.system = text_of(lua, root, "system", "kind"),
+                            .scenario = slash != NULL ? slash + 1 : file,
+                            .values = values};
     enum kvc_status status = taking.system != NULL ? collect(&taking, decoder->diag) : KVC_OK;
     if (status == KVC_OK && taking.system != NULL && values->count == 0) {
         return kvc_decode_fail(decoder, "calibrated",
