@@ -257,8 +257,9 @@ bool kvc_identified_concerns(const struct kvc_identified_parameter *parameter, c
     char text[sizeof(asked->scenario) + sizeof(asked->overrides) + 1];
     const char *slash = strrchr(asked->scenario, '/'), *file = slash != NULL ? slash + 1 : asked->scenario;
     snprintf(text, sizeof(text), "%s %s", file, asked->overrides);
-    return fnmatch(parameter->system, system, 0) == 0 &&
-           (fnmatch(parameter->scenarios, file, 0) == 0 || fnmatch(parameter->scenarios, text, 0) == 0);
+    return fnmatch(parameter->system, system, FNM_EXTMATCH) == 0 &&
+           (fnmatch(parameter->scenarios, file, FNM_EXTMATCH) == 0 ||
+            fnmatch(parameter->scenarios, text, FNM_EXTMATCH) == 0);
 }
 
 size_t kvc_identified_used(const struct kvc_identified *identified)

@@ -27,9 +27,9 @@ static enum kvc_status take(void *data, char *const *cell, int line, struct kvc_
 {
     struct taking *taking = data;
     (void)line;
-    if (fnmatch(cell[COLUMN_SYSTEM], taking->system, 0) != 0 ||
-        fnmatch(cell[COLUMN_SCENARIOS], taking->scenario, 0) != 0 || cell[COLUMN_LEFT_OUT][0] != '\0' ||
-        cell[COLUMN_DROPPED][0] != '\0') {
+    if (fnmatch(cell[COLUMN_SYSTEM], taking->system, FNM_EXTMATCH) != 0 ||
+        fnmatch(cell[COLUMN_SCENARIOS], taking->scenario, FNM_EXTMATCH) != 0 ||
+        cell[COLUMN_LEFT_OUT][0] != '\0' || cell[COLUMN_DROPPED][0] != '\0') {
         return KVC_OK;
     }
     snprintf(taking->source, sizeof(taking->source), "identified from figures of the paper (%s)",
