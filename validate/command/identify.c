@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "scenarios/cli/print.h"
+#include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
 
@@ -38,6 +39,14 @@ struct point {
     double ln_ratio[FIGURES]; /* Logarithm of predicted over published. */
 };
 
+/* The answer of one case with these overrides. Few parameters concern each case, so that most cases keep
+ * their answers when one parameter moves. */
+struct known {
+    size_t at;
+    char overrides[KVC_IDENTIFIED_TEXT];
+    struct kvc_interval value;
+};
+
 struct fitting {
     struct kvc_paper *paper;
     const struct kvc_run_options *options;
@@ -45,6 +54,8 @@ struct fitting {
     enum kvc_status status; /* The first failure. */
     size_t points;
     struct point *point; /* Everything that has been answered so far. */
+    size_t known_count;
+    struct known *known; /* Everything that has been simulated so far. */
     size_t parameters;   /* Free ones of the present fit. */
     size_t parameter[MAX];
     size_t figures; /* Those of the present fit, by number in kvc_identified. */
@@ -68,33 +79,62 @@ static bool is_same(const double *a, const double *b, size_t count)
     return same;
 }
 
+static const struct known *find_known(const struct fitting *fitting, size_t at, const char *overrides)
+{
+    for (size_t i = 0; i < fitting->known_count; i++) {
+        if (fitting->known[i].at == at && strcmp(fitting->known[i].overrides, overrides) == 0) {
+            return &fitting->known[i];
+        }
+    }
+    return NULL;
+}
+
+/* Keeps the answers of the wanted cases that do not follow from others. */
+static void keep(struct fitting *fitting, const bool *wanted, char (*overrides)[KVC_IDENTIFIED_TEXT],
+                 const struct kvc_score *scores)
+{
+    const struct kvc_cases *cases = &fitting->paper->cases;
+    for (size_t at = 0; at < cases->count; at++) {
+        if (wanted[at] && !kvc_case_is_derived(&cases->entry[at])) {
+            fitting->known =
+                kvc_array_grown(fitting->known, fitting->known_count + 1, sizeof(*fitting->known));
+            struct known *made = &fitting->known[fitting->known_count++];
+            made->at = at;
+            made->value = scores[at].predicted;
+            strcpy(made->overrides, overrides[at]);
+        }
+    }
+}
+
 /* Answers all figures with these values. */
 static void answer(struct fitting *fitting, struct point *made)
 {
     struct kvc_paper *paper = fitting->paper;
     const struct kvc_identified *identified = &paper->identified;
-    char(*overrides)[KVC_IDENTIFIED_TEXT] = calloc(paper->cases.count, sizeof(*overrides));
-    bool *wanted = calloc(paper->cases.count, sizeof(*wanted));
-    struct kvc_score *scores = calloc(paper->cases.count, sizeof(*scores));
-    if (overrides == NULL || wanted == NULL || scores == NULL) {
-        kvc_out_of_memory("%zu cases", paper->cases.count);
-    }
+    char(*overrides)[KVC_IDENTIFIED_TEXT] = kvc_array_of(paper->cases.count, sizeof(*overrides));
+    bool *wanted = kvc_array_of(paper->cases.count, sizeof(*wanted));
+    struct kvc_score *scores = kvc_array_of(paper->cases.count, sizeof(*scores));
     for (size_t at = 0; at < paper->cases.count; at++) {
         wanted[at] = kvc_identified_figure(identified, &paper->cases, at) >= 0;
         if (wanted[at] && !kvc_case_is_derived(&paper->cases.entry[at])) {
             kvc_identified_overrides(identified, made->value, &paper->cases.entry[at],
                                      paper->scenarios[at].system, overrides[at]);
+            const struct known *known = find_known(fitting, at, overrides[at]);
+            wanted[at] = known == NULL;
+            scores[at].predicted = known != NULL ? known->value : scores[at].predicted;
         }
     }
     fitting->status = kvc_paper_answer(paper, wanted, overrides, scores, fitting->options, fitting->diag);
+    if (fitting->status == KVC_OK) {
+        keep(fitting, wanted, overrides, scores);
+    }
     for (size_t i = 0; i < identified->figures; i++) {
         size_t at = identified->figure[i];
         made->ln_ratio[i] = log(scores[at].predicted.mean / paper->cases.entry[at].published);
         if (fitting->status == KVC_OK && !isfinite(made->ln_ratio[i])) {
             fitting->status =
                 kvc_diag_fail(fitting->diag, KVC_ERR_SCENARIO,
-                              "case %s: its value with identified parameters is %g, which has no "
-                              "logarithm",
+                              "case %s: its value with identified parameters is %g, which has no logarithm",
                               paper->cases.entry[at].id, scores[at].predicted.mean);
         }
     }
@@ -120,11 +160,7 @@ static const double *ask(struct fitting *fitting, const double value[MAX])
     if (fitting->status != KVC_OK) {
         return NULL;
     }
-    struct point *grown = realloc(fitting->point, (fitting->points + 1) * sizeof(*grown));
-    if (grown == NULL) {
-        kvc_out_of_memory("%zu points of a fit", fitting->points + 1);
-    }
-    fitting->point = grown;
+    fitting->point = kvc_array_grown(fitting->point, fitting->points + 1, sizeof(*fitting->point));
     fitting->point[fitting->points] = made;
     return fitting->point[fitting->points++].ln_ratio;
 }
@@ -573,6 +609,7 @@ enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const stru
     status = fitting.status != KVC_OK ? fitting.status
                                       : kvc_identification_write(path, &paper.cases, &paper.identified, diag);
     free(fitting.point);
+    free(fitting.known);
     kvc_paper_free(&paper);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "scenarios/run/capacity.h"
 #include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
+#include "sim/base/array.h"
 #include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
 
@@ -372,10 +373,7 @@ enum kvc_status kvc_paper_answer(struct kvc_paper *paper, const bool *wanted,
                                  const struct kvc_run_options *options, struct kvc_diag *diag)
 {
     struct answering answering = {.paper = paper, .given = overrides, .scores = scores};
-    answering.due = calloc(paper->cases.count + 1, sizeof(*answering.due));
-    if (answering.due == NULL) {
-        kvc_out_of_memory("%zu cases", paper->cases.count);
-    }
+    answering.due = kvc_array_of(paper->cases.count + 1, sizeof(*answering.due));
     kvc_subject_path(paper->subject, "cases.csv", answering.list);
     for (size_t i = 0; i < paper->cases.count; i++) {
         bool listed = kvc_case_is_derived(&paper->cases.entry[i]) || (wanted != NULL && !wanted[i]);
@@ -396,11 +394,8 @@ static enum kvc_status score_identified(struct kvc_paper *paper, const struct kv
                                         struct kvc_diag *diag)
 {
     const struct kvc_cases *cases = &paper->cases;
-    char(*overrides)[KVC_IDENTIFIED_TEXT] = calloc(cases->count + 1, sizeof(*overrides));
-    bool *wanted = calloc(cases->count + 1, sizeof(*wanted));
-    if (overrides == NULL || wanted == NULL) {
-        kvc_out_of_memory("%zu cases", cases->count);
-    }
+    char(*overrides)[KVC_IDENTIFIED_TEXT] = kvc_array_of(cases->count + 1, sizeof(*overrides));
+    bool *wanted = kvc_array_of(cases->count + 1, sizeof(*wanted));
     for (size_t i = 0; i < cases->count; i++) {
         struct kvc_interval baseline_frac = paper->cross_validated[i].baseline_frac;
         double value[KVC_IDENTIFIED_MAX];
