@@ -79,6 +79,7 @@ struct kvc_megakv_options {
     double cycle_ns;            /* Scheduling cycle C [ns]. */
     uint64_t delay;             /* n: inserts and deletes are launched every n cycles. */
     int api;                    /* enum kvc_megakv_api. */
+    double compare_ns;          /* Compute of get beyond getk [ns]; below 0: from cpu.operation. */
     int feed;                   /* enum kvc_megakv_feed. */
     int insert_stream;          /* enum kvc_megakv_insert_stream. */
     int cycle_from;             /* enum kvc_megakv_cycle_from. */
@@ -110,6 +111,7 @@ struct kvc_megakv_config {
     double cycle_ns;
     uint32_t delay;
     enum kvc_megakv_api api;
+    double compare_ns; /* Compute of a GET under api = "get" beyond that under "getk" [ns]. */
     enum kvc_megakv_feed feed;
     enum kvc_megakv_insert_stream insert_stream;
     enum kvc_megakv_cycle_from cycle_from;

@@ -13,11 +13,6 @@
  * mega_job_search_t for keys of 8 bytes). */
 enum { SIGNATURE_BYTES = 4, HASH_BYTES = 4, LOCATION_BYTES = 4, JOB_BYTES = 32 };
 
-/* Instructions of the authors' sender for a GET that hits: 158 with KEY_MATCH and 97 with COMPACT_JOB, and 65
- * and 66 of the receiver (data set a, frames of 122 GETs, gcc -O3 -march=ivybridge, counted by callgrind). An
- * operation, whose time cpu.operation states, has about 500 (kvdirect.hw.cpu.kv_instr). */
-static const double get_instructions = 158 + 65, getk_instructions = 97 + 66, operation_instructions = 500;
-
 enum { LINE_BYTES = 64 };
 
 /* A row of a batch holds key, key length, hash, location and time. */
@@ -517,8 +512,7 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
         cost.stall_ns += item_ns(costs, 1, costs->llc_frac);
     }
     if (api == KVC_MEGAKV_GET && (outcome == KVC_MEGAKV_HIT || outcome == KVC_MEGAKV_MISMATCH)) {
-        cost.compute_ns += costs->config->cpu->operation_ns / costs->core_speed *
-                           (get_instructions - getk_instructions) / operation_instructions;
+        cost.compute_ns += costs->config->compare_ns / costs->core_speed;
     }
     return cost;
 }

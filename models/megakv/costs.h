@@ -16,14 +16,12 @@
  *             (stall). A GET that hits also reads the item's lines and writes the response as a stream
  *             (stall). The first line comes from the last-level cache as often as the workload's reuse of
  *             items says, and from a random place in memory otherwise. A GET that finds another key's item
- *             reads one line in the same way (stall). Under api = "get" the
- *             receiver writes a job record with the key of each GET, and the sender reads it, as streams
- *             (stall). The sender then compares the keys. This and finding the next record are the
- *             instructions that the authors' program executes under get and not under getk, at the time of
- *             an instruction of cpu.operation; without that value they cost nothing (compute). SETs and
- *             DELETEs cost nothing: the authors' sender passes over them without an
- *             answer. Here their answer still takes a header in a frame. While a load misses, the core
- *             executes the instructions after it, so a stall is a latency minus cpu.lookahead.
+ *             reads one line in the same way (stall). Under api = "get" the receiver writes a job record with
+ *             the key of each GET, and the sender reads it, as streams (stall). The sender then finds the
+ *             next record and compares the keys (compute, system.compare). SETs and DELETEs cost nothing: the
+ *             authors' sender passes over them without an answer. Here their answer still takes a header in a
+ *             frame. While a load misses, the core executes the instructions after it, so a stall is a
+ *             latency minus cpu.lookahead.
  *
  * The operation of cpu.operation includes the index, which Mega-KV's CPU does not access; no source splits
  * it, so its compute is an upper bound. What a request moves between memory and caches is its load on the

@@ -28,6 +28,7 @@ static struct setup small(void)
         .options = {.cycle_ns = 100e3,
                     .delay = 2,
                     .api = KVC_MEGAKV_GETK,
+                    .compare_ns = -1,
                     .buffers = 3,
                     .streams = 4,
                     .index_bytes = 8 << 20,
