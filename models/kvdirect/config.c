@@ -88,6 +88,14 @@ static const struct kvc_option option_rows[] = {
         kvc_kvdirect_options, "merge_rate", merges_per_s, KVC_UNIT_NONE, 1e3, 1e12, "133e6",
         "free slabs per second that a host core merges into larger ones; a lower rate lets PUTs wait "
         "longer for memory"),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "pipeline", pipeline_ns, KVC_UNIT_NS, 0, 10e3, "0ns",
+        "time of an operation in the card's network and key-value pipelines, besides memory and a clock a "
+        "stage; it lengthens latencies alone; not published"),
+    KVC_REAL_ROW(
+        kvc_kvdirect_options, "write_ack", write_ack_ns, KVC_UNIT_NS, 0, 10e3, "0ns",
+        "time from a PUT's write until its acknowledgement, for which the response waits; operations on the "
+        "key do not; it lengthens latencies alone; not published"),
     KVC_COUNT_ROW(kvc_kvdirect_options, "in_flight", in_flight, 1, 65536, "256",
                   "operations of a NIC in flight, including waiting ones; more operations hide more memory "
                   "latency"),
@@ -224,6 +232,8 @@ static void set_options(struct kvc_kvdirect_config *config, const struct kvc_sce
     config->slice_ns = options->slice_ns;
     config->socket_bytes_per_s = options->socket_bytes_per_s;
     config->idle_w = options->idle_w;
+    config->pipeline_ns = options->pipeline_ns;
+    config->write_ack_ns = options->write_ack_ns;
     config->in_flight = (uint32_t)options->in_flight;
     config->station = (uint32_t)options->station;
     double bytes =

@@ -61,8 +61,10 @@ struct kvc_kvdirect_options {
     bool returns_vector;       /* KVC_KVDIRECT_UPDATE sends the old vector back. */
     double splits_per_s;       /* Slab entries that a host core moves to a smaller pool. */
     double merges_per_s;       /* Slab entries that a host core merges. */
-    uint64_t in_flight;        /* Operations in flight at once, including waiting ones. */
-    uint64_t station;          /* Hash slots of the reservation station. */
+    double pipeline_ns;  /* Time of an operation in the card's pipelines, besides a clock a stage [ns]. */
+    double write_ack_ns; /* Time from a PUT's write until its acknowledgement [ns]. */
+    uint64_t in_flight;  /* Operations in flight at once, including waiting ones. */
+    uint64_t station;    /* Hash slots of the reservation station. */
 };
 
 extern const struct kvc_option_table kvc_kvdirect_option_table;
@@ -104,6 +106,8 @@ struct kvc_kvdirect_config {
     double merge_ns;       /* Time of the daemon per slab entry that it merges. */
     bool delta_vector;
     bool returns_vector;
+    double pipeline_ns;
+    double write_ack_ns;
     uint32_t in_flight;
     uint32_t station;
 

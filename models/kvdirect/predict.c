@@ -92,7 +92,8 @@ static void set_latencies(const struct kvc_scenario *scenario, const struct kvc_
     double least_ns = 2 * nic->latency_ns +
                       kvc_nic_wire_ns(nic, fill.requests * config->mean.request_bytes, 1) +
                       kvc_nic_wire_ns(nic, fill.requests * config->mean.response_bytes, 1) +
-                      (fill.requests - 1 + pipeline_clocks) * loads->clock_ns;
+                      (fill.requests - 1 + pipeline_clocks) * loads->clock_ns + config->pipeline_ns +
+                      config->mean.put_frac * config->write_ack_ns;
     double filling_ns = 2 * fill.wait_ns, host_ns = reads.host_ns - reads.spread_ns / 2;
     double spread_ns = filling_ns + kvc_kvdirect_reads(&config->mean.accesses) * reads.spread_ns;
     kvc_latency_add(&law, reads.hit_frac, least_ns + in_memory_ns(config, reads.dram_ns), filling_ns);

@@ -203,7 +203,7 @@ static bool receive(struct kvc_kvdirect_processor *processor, double until_ns)
     packet->arrived_ns = processor->receive_free_ns = started_ns + wire_ns;
     packet->decoded = 0;
     packet->left = batch->count;
-    packet->response_bytes = 0;
+    packet->response_bytes = packet->ack_ns = 0;
     packet->next = NULL;
     if (processor->first_packet == NULL) {
         processor->first_packet = packet;
@@ -274,13 +274,18 @@ static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_k
     }
     packet->response_bytes +=
         (double)nic->response_header_bytes + operation->key_bytes + returned_bytes(processor, operation);
+    if (!operation->forwarded && kvc_kvdirect_writes(processor, operation->op)) {
+        packet->ack_ns = kvc_later_ns(packet->ack_ns, now_ns + processor->config->write_ack_ns);
+    }
     if (--packet->left > 0) {
         return;
     }
     double wire_ns = kvc_nic_wire_ns(nic, packet->response_bytes, 1);
     processor->counts.send_busy_ns += wire_ns;
     processor->send_free_ns = kvc_later_ns(processor->send_free_ns, now_ns) + wire_ns;
-    add_answers(processor, packet, now_ns, processor->send_free_ns + processor->stopped_ns + nic->latency_ns);
+    double waits_ns = processor->config->pipeline_ns + fmax(packet->ack_ns - now_ns, 0);
+    add_answers(processor, packet, now_ns,
+                processor->send_free_ns + waits_ns + processor->stopped_ns + nic->latency_ns);
     processor->free_packet[processor->free_packets++] = packet;
 }
 

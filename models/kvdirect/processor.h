@@ -4,11 +4,16 @@
  * operations, one in each clock. The reservation station admits them to memory. There the real table runs the
  * operation, the dispatcher (dispatch.h) turns its accesses into steps, and the memory engine
  * (memory_engine.h) simulates how long the steps take. The accesses of an operation start one after another,
- * but no access waits for an earlier write. A packet's response leaves when its last operation is done.
+ * but no access waits for an earlier write. A packet's response leaves when its last operation is done, and
+ * carries the keys. It arrives later by system.pipeline and, behind a PUT's write, system.write_ack.
  *
  * Decoder, issue to memory and forwarding each start one operation in each clock, and the memory access
  * engine starts one read and one write. The decoder also waits while system.in_flight operations are in
  * flight, and in stall mode for dependent operations.
+ *
+ * Not modelled: that responses of both links and of the DRAM come back in order, and that only GETs fill the
+ * cache and PUTs that miss it write to the host alone, as in the program that the authors published (March
+ * 2017). With PUTs alone its cache would stay empty, which figure 16b denies.
  *
  * A NIC handles its own events up to the engine's time, slice by slice. Neither packets nor operations are
  * activities of the engine; the NIC posts its load on shared devices once per slice (share.h). */

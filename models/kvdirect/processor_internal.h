@@ -22,6 +22,7 @@ struct kvc_kvdirect_packet {
     uint32_t decoded;  /* Decoded operations. */
     uint32_t left;     /* Operations that are not done. */
     double response_bytes;
+    double ack_ns; /* Time until the writes of its operations are acknowledged. */
 };
 
 struct kvc_kvdirect_operation {
