@@ -16,7 +16,7 @@ return {
   memory_latency = { "250ns", source = "kvdirect.hw.pcie.noncached_extra: mean, sec. 2.4; uniform up to twice the mean, because the axis of fig. 3b ends at 1300 ns = 800 + 2 x 250" },
   credit_return = { "500ns", source = "kvdirect.hw.pcie.rtt: round trip, sec. 2.4" },
   core_reads = { 29.3e6, source = "kvdirect.hw.cpu.rand_rate: random 64-byte reads a second of a core, sec. 2.2" },
-  dma_read = { "15.5ns", source = "kvdirect.f3.read.32: 64.4 M reads of 32 bytes a second, the most of fig. 3a; that reads and writes share the engine is in fig. 14, kvdirect.f14.baseline" },
+  dma_read = { "15.5ns", source = "kvdirect.f3.read.32: 64.4 M reads of 32 bytes a second, the most of fig. 3a; that reads and writes share the engine is seen in fig. 14, without the dispatcher" },
   dma_write = { "8ns", source = "kvdirect.f3.write: 83.7, 62.5, 41.6, 25.0, 12.5 M writes of 32 to 512 bytes a second are 8 ns and 4 ns for each 32 bytes, fig. 3a" },
   dma_rate = { "8GB/s", source = "the same bars: 32 bytes in 4 ns, a 256-bit interface at 250 MHz" },
   root_rate = { "13.2GB/s", source = "kvdirect.hw.pcie.achievable_two: sec. 2.4 (sec. 3.3.4 says 14)" },
