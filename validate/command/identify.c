@@ -70,6 +70,10 @@ static double sigma(const struct fitting *fitting, size_t figure)
 
 /* ---- answers ---- */
 
+/* No parameter has another value than the scenario's. */
+static const double facts_alone[MAX] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+_Static_assert(MAX == 8, "facts_alone has a value for each parameter");
+
 static bool is_same(const double *a, const double *b, size_t count)
 {
     bool same = true;
@@ -476,7 +480,11 @@ static void cross_validate(struct fitting *fitting, const double *whole)
 static void find_facts(struct kvc_paper *paper, size_t at)
 {
     const struct kvc_identified_parameter *parameter = &paper->identified.parameter[at];
-    const struct kvc_case *asked = &paper->cases.entry[parameter->figure[0]];
+    size_t first = parameter->figure[0], other;
+    if (paper->cases.entry[first].mode == KVC_CASE_RATIO) {
+        kvc_score_parts(&paper->cases, first, &first, &other, NULL);
+    }
+    const struct kvc_case *asked = &paper->cases.entry[first];
     char path[PATH_MAX], overrides[sizeof(asked->overrides)], *end = NULL;
     struct kvc_capacity_bounds bounds;
     struct kvc_loaded *loaded = NULL;
@@ -552,6 +560,14 @@ static void print_parameters(const struct kvc_identified *identified)
     }
 }
 
+/* Fills the values with which a figure is predicted that has not been seen. */
+static void set_unseen(const struct kvc_identified *identified, size_t figure, double value[MAX])
+{
+    for (size_t i = 0; i < MAX; i++) {
+        value[i] = i < identified->count ? identified->value[i].without[figure] : NAN;
+    }
+}
+
 /* Shows what each figure is predicted to be without having been seen. */
 static void print_figures(struct fitting *fitting)
 {
@@ -562,15 +578,12 @@ static void print_figures(struct fitting *fitting)
         kvc_grid_add(&grid, heads[grid.columns]);
     }
     for (size_t figure = 0; figure < identified->figures; figure++) {
-        double none[MAX], value[MAX];
+        double value[MAX];
         char text[KVC_IDENTIFIED_TEXT], error[32];
-        for (size_t i = 0; i < MAX; i++) {
-            none[i] = NAN;
-            value[i] = i < identified->count ? identified->value[i].without[figure] : NAN;
-        }
+        set_unseen(identified, figure, value);
         kvc_identified_print(identified, value, text);
         kvc_grid_add(&grid, fitting->paper->cases.entry[identified->figure[figure]].id);
-        const double *sets[] = {none, value};
+        const double *sets[] = {facts_alone, value};
         for (size_t i = 0; i < 2; i++) {
             const double *ln_ratio = ask(fitting, sets[i]);
             snprintf(error, sizeof(error), "%+.1f %%",
@@ -580,6 +593,17 @@ static void print_figures(struct fitting *fitting)
         kvc_grid_add(&grid, text);
     }
     kvc_grid_print(&grid, 2, stdout);
+}
+
+/* Answers what is printed, because children must not inherit output that is not yet written. */
+static void ask_shown(struct fitting *fitting)
+{
+    ask(fitting, facts_alone);
+    for (size_t figure = 0; figure < fitting->paper->identified.figures; figure++) {
+        double value[MAX];
+        set_unseen(&fitting->paper->identified, figure, value);
+        ask(fitting, value);
+    }
 }
 
 enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const struct kvc_run_options *options,
@@ -597,6 +621,7 @@ enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const stru
     if (status == KVC_OK) {
         gsl_error_handler_t *handler = gsl_set_error_handler_off();
         identify(&fitting);
+        ask_shown(&fitting);
         gsl_set_error_handler(handler);
         kvc_progress_done(options->progress);
     }
