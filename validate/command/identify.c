@@ -177,7 +177,8 @@ static double ln_range(const struct kvc_identified_parameter *parameter)
 }
 
 /* The fit moves x, any number, and a parameter stays between its bounds: the logistic function of x is the
- * part of its range, in the logarithm. */
+ * part of its range, in the logarithm. Its slope is taken as no less than EDGE, so that a step that ends near
+ * a bound is not the last one. */
 static double value_of(const struct kvc_identified_parameter *parameter, double x)
 {
     return parameter->low * exp(ln_range(parameter) / (1 + exp(-x)));
@@ -502,6 +503,39 @@ static void find_facts(struct kvc_paper *paper, size_t at)
     kvc_loaded_free(loaded);
 }
 
+/* Returns half the squared deviations of the figures, or infinity after a failure. */
+static double deviation(struct fitting *fitting, const double *value)
+{
+    const double *ln_ratio = ask(fitting, value);
+    double squares = 0;
+    for (size_t i = 0; i < fitting->figures && ln_ratio != NULL; i++) {
+        squares += pow(ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2) / 2;
+    }
+    return ln_ratio != NULL ? squares : INFINITY;
+}
+
+/* Chooses the values from which the fit starts: all parameters at one of these parts of their ranges. Where
+ * the figures hardly feel a parameter, near a bound, a fit would not move. */
+static void find_start(struct fitting *fitting, double value[MAX])
+{
+    static const double parts[] = {0.2, 0.4, 0.6, 0.8};
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    double least = INFINITY;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        double tried[MAX];
+        memcpy(tried, facts_alone, sizeof(tried));
+        for (size_t j = 0; j < fitting->parameters; j++) {
+            const struct kvc_identified_parameter *asked = &identified->parameter[fitting->parameter[j]];
+            tried[fitting->parameter[j]] = settable(asked, asked->low * exp(parts[i] * ln_range(asked)));
+        }
+        double found = deviation(fitting, tried);
+        if (found < least) {
+            least = found;
+            memcpy(value, tried, sizeof(tried));
+        }
+    }
+}
+
 static void identify(struct fitting *fitting)
 {
     struct kvc_identified *identified = &fitting->paper->identified;
@@ -512,11 +546,10 @@ static void identify(struct fitting *fitting)
         identified->value[i].condition = NAN;
     }
     do {
-        for (size_t i = 0; i < MAX; i++) {
-            value[i] = i < identified->count ? identified->value[i].facts : NAN;
-        }
+        memcpy(value, facts_alone, sizeof(value));
         choose(fitting, identified->figures);
         if (fitting->parameters > 0) {
+            find_start(fitting, value);
             fit(fitting, value);
         }
     } while (fitting->status == KVC_OK && fitting->parameters > 0 && judge(fitting, value) > 0);

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Puts the accepted errors of the papers, validate/fidelity.csv, into docs/fidelity.md as table and picture.
+# Puts into docs/fidelity.md: the accepted errors of the papers (validate/fidelity.csv) as table and picture, the identified
+# parameters (identification.csv), and the figures that a paper contradicts (cases.csv).
 # Usage: document.sh PROJECT FOLDER: rewrites FOLDER/fidelity.md and FOLDER/pictures/fidelity.svg
 set -euo pipefail
 errors=$1/validate/fidelity.csv
-table=$(mktemp) points=$(mktemp)
-trap 'rm -f "$table" "$points"' EXIT
+table=$(mktemp) points=$(mktemp) parameters=$(mktemp) excluded=$(mktemp)
+trap 'rm -f "$table" "$points" "$parameters" "$excluded"' EXIT
 # Mean of the points, largest error, and bounds that are held, by facts and cross-validated. An error of 0 holds a bound.
 awk -F, '
     NR == 1 { next }
@@ -27,10 +28,41 @@ awk -F, '
             print "|"
         }
     }' "$errors" >"$table"
-awk -v table="$table" '
-    /^\| paper / { while ((getline line <table) > 0) print line; skipping = 1; next }
+# Splits a line of a CSV file into cell[1], cell[2], ...
+split_csv='
+    function split_csv(line, cell,   n, quoted, i, c) {
+        n = 1; quoted = 0; cell[1] = ""
+        for (i = 1; i <= length(line); i++) {
+            c = substr(line, i, 1)
+            if (c == "\"") quoted = !quoted
+            else if (c == "," && !quoted) cell[++n] = ""
+            else cell[n] = cell[n] c
+        }
+        return n
+    }'
+for folder in "$1"/validate/papers/*/; do
+    paper=$(basename "$folder")
+    # The first line of a parameter; the last cell, why it is dropped, may contain commas.
+    [ ! -e "$folder/identification.csv" ] || awk -F, -v paper="$paper" 'NR > 1 && $4 == "" {
+        dropped = $0; for (i = 1; i < 10; i++) sub(/^[^,]*,/, "", dropped)
+        printf "| %s | `%s` | %s | %s | %s |\n", paper, $3, $8 == "" ? "-" : $8,
+            dropped == "" ? $5 " (" $6 " to " $7 ")" : "-", dropped == "" ? "used" : "dropped: " dropped
+    }' "$folder/identification.csv" >>"$parameters"
+    awk -v paper="$paper" "$split_csv"'
+        { split_csv($0, cell) }
+        cell[10] == "excluded" { printf "| %s | %s, %s | %s |\n", paper, cell[1], cell[6] == "" ? "a bound" : cell[6], cell[11] }
+    ' "$folder/cases.csv" >>"$excluded"
+done
+# Each table of the page is known by its header.
+awk -v table="$table" -v parameters="$parameters" -v excluded="$excluded" '
+    function put(file, line) { while ((getline line <file) > 0) print line; skipping = 1 }
     !/^\|/ { skipping = 0 }
-    !skipping' "$2/fidelity.md" >"$2/fidelity.md.new"
+    skipping { next }
+    /^\| paper \| points/ { put(table); next }
+    { print }
+    /^\| paper \| parameter/ { print "|---|---|---|---|---|"; put(parameters) }
+    /^\| paper \| figure/ { print "|---|---|---|"; put(excluded) }
+' "$2/fidelity.md" >"$2/fidelity.md.new"
 mv "$2/fidelity.md.new" "$2/fidelity.md"
 # Each paper has two rows of points, which spread over a third of a row in the order of the cases.
 awk -F, '
