@@ -415,12 +415,54 @@ static double spread(const struct fitting *fitting, const double *ln_ratio)
     return free_figures > 0 ? fmax(1, squares / (double)free_figures) : 1;
 }
 
-/* Judges the free parameters with these values. Returns how many are dropped. */
+/* Drops parameters that the figures hardly feel, so that not even the others' values would leave a narrow
+ * interval. Returns how many. */
+static size_t drop_unfelt(struct fitting *fitting, double slope[MAX][FIGURES])
+{
+    size_t dropped = 0;
+    for (size_t j = 0; j < fitting->parameters; j++) {
+        struct kvc_identified_value *made = &fitting->paper->identified.value[fitting->parameter[j]];
+        double squares = 0;
+        for (size_t i = 0; i < fitting->figures; i++) {
+            squares += pow(slope[j][fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2);
+        }
+        if (!(2 * SIGMAS <= log(WIDEST) * sqrt(squares))) {
+            snprintf(
+                made->dropped, sizeof(made->dropped),
+                "its figures hardly depend on it: even with the others known, its interval would be wider "
+                "than a factor of %g",
+                WIDEST);
+            dropped++;
+        }
+    }
+    return dropped;
+}
+
+/* Says why the parameter is not used, if so. */
+static void find_fault(const struct fitting *fitting, size_t at, const double *value, const double *ln_ratio,
+                       const double *slope)
+{
+    const struct kvc_identified_parameter asked = fitting->paper->identified.parameter[at];
+    struct kvc_identified_value *made = &fitting->paper->identified.value[at];
+    double part = part_of(&asked, value[at]);
+    find_contradiction(fitting, at, value, ln_ratio, slope, made->dropped);
+    if (made->dropped[0] == '\0' && (part < EDGE || part > 1 - EDGE)) {
+        snprintf(made->dropped, sizeof(made->dropped),
+                 "the figures ask for a value outside of the bounds, %.4g%s to %.4g%s", asked.low, asked.unit,
+                 asked.high, asked.unit);
+    } else if (made->dropped[0] == '\0' && !(made->high <= WIDEST * made->low)) {
+        snprintf(made->dropped, sizeof(made->dropped),
+                 "its interval from %.3g to %.3g%s is wider than a factor of %g", made->low, made->high,
+                 asked.unit, WIDEST);
+    }
+}
+
+/* Judges the free parameters with these values. Returns how many are dropped: those that the figures hardly
+ * feel, or else the first one with a fault, because the others may fit without it. */
 static size_t judge(struct fitting *fitting, const double *value)
 {
     struct kvc_identified *identified = &fitting->paper->identified;
     double slope[MAX][FIGURES] = {{0}}, variance[MAX], condition = NAN, here[FIGURES];
-    size_t dropped = 0;
     const double *ln_ratio = ask(fitting, value);
     if (ln_ratio == NULL) {
         return 0;
@@ -431,28 +473,20 @@ static size_t judge(struct fitting *fitting, const double *value)
             return 0;
         }
     }
+    size_t dropped = drop_unfelt(fitting, slope);
+    if (dropped > 0) {
+        return dropped;
+    }
     find_covariance(fitting, slope, variance, &condition);
-    for (size_t j = 0; j < fitting->parameters; j++) {
+    for (size_t j = 0; j < fitting->parameters && dropped == 0; j++) {
         size_t at = fitting->parameter[j];
-        const struct kvc_identified_parameter asked = identified->parameter[at];
-        struct kvc_identified_value *made = &identified->value[at];
         double half = SIGMAS * sqrt(variance[j] * spread(fitting, here));
-        double part = part_of(&asked, value[at]);
-        made->value = value[at];
-        made->condition = condition;
-        made->low = value[at] * exp(-half);
-        made->high = value[at] * exp(half);
-        find_contradiction(fitting, at, value, here, slope[j], made->dropped);
-        if (made->dropped[0] == '\0' && (part < EDGE || part > 1 - EDGE)) {
-            snprintf(made->dropped, sizeof(made->dropped),
-                     "the figures ask for a value outside of the bounds, %.4g%s to %.4g%s", asked.low,
-                     asked.unit, asked.high, asked.unit);
-        } else if (made->dropped[0] == '\0' && !(made->high <= WIDEST * made->low)) {
-            snprintf(made->dropped, sizeof(made->dropped),
-                     "its interval from %.3g to %.3g%s is wider than a factor of %g", made->low, made->high,
-                     asked.unit, WIDEST);
-        }
-        dropped += made->dropped[0] != '\0';
+        identified->value[at].value = value[at];
+        identified->value[at].condition = condition;
+        identified->value[at].low = value[at] * exp(-half);
+        identified->value[at].high = value[at] * exp(half);
+        find_fault(fitting, at, value, here, slope[j]);
+        dropped += identified->value[at].dropped[0] != '\0';
     }
     return dropped;
 }
@@ -514,24 +548,24 @@ static double deviation(struct fitting *fitting, const double *value)
     return ln_ratio != NULL ? squares : INFINITY;
 }
 
-/* Chooses the values from which the fit starts: all parameters at one of these parts of their ranges. Where
- * the figures hardly feel a parameter, near a bound, a fit would not move. */
+/* Chooses the values from which the fit starts: of each parameter in turn, the best of a few over its range.
+ * Where the figures hardly feel a parameter, near a bound, a fit would not move. */
 static void find_start(struct fitting *fitting, double value[MAX])
 {
-    static const double parts[] = {0.2, 0.4, 0.6, 0.8};
+    static const double parts[] = {0.5, 0.2, 0.35, 0.65, 0.8};
     const struct kvc_identified *identified = &fitting->paper->identified;
-    double least = INFINITY;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        double tried[MAX];
-        memcpy(tried, facts_alone, sizeof(tried));
-        for (size_t j = 0; j < fitting->parameters; j++) {
-            const struct kvc_identified_parameter *asked = &identified->parameter[fitting->parameter[j]];
-            tried[fitting->parameter[j]] = settable(asked, asked->low * exp(parts[i] * ln_range(asked)));
-        }
-        double found = deviation(fitting, tried);
-        if (found < least) {
-            least = found;
-            memcpy(value, tried, sizeof(tried));
+    for (size_t j = 0; j < fitting->parameters; j++) {
+        size_t at = fitting->parameter[j];
+        const struct kvc_identified_parameter *asked = &identified->parameter[at];
+        double tried[MAX], least = INFINITY;
+        memcpy(tried, value, sizeof(tried));
+        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+            tried[at] = settable(asked, asked->low * exp(parts[i] * ln_range(asked)));
+            double found = deviation(fitting, tried);
+            if (found < least) {
+                least = found;
+                value[at] = tried[at];
+            }
         }
     }
 }
