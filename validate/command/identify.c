@@ -33,12 +33,6 @@ static const double EDGE = 0.02;
 /* Standard deviations in half of a 95 % interval. A figure's tolerance is taken as one. */
 static const double SIGMAS = 1.96;
 
-/* Predictions of all figures with one set of values. */
-struct point {
-    double value[MAX];        /* NaN: the scenario's own. */
-    double ln_ratio[FIGURES]; /* Logarithm of predicted over published. */
-};
-
 /* The answer of one case with these overrides. Few parameters concern each case, so that most cases keep
  * their answers when one parameter moves. */
 struct known {
@@ -52,13 +46,12 @@ struct fitting {
     const struct kvc_run_options *options;
     struct kvc_diag *diag;
     enum kvc_status status; /* The first failure. */
-    size_t points;
-    struct point *point; /* Everything that has been answered so far. */
     size_t known_count;
     struct known *known; /* Everything that has been simulated so far. */
     size_t parameters;   /* Free ones of the present fit. */
     size_t parameter[MAX];
-    size_t figures; /* Those of the present fit, by number in kvc_identified. */
+    double fixed[MAX]; /* Values of the others; NaN: the scenario's own. */
+    size_t figures;    /* Those of the present fit, by number in kvc_identified. */
     size_t figure[FIGURES];
 };
 
@@ -73,15 +66,6 @@ static double sigma(const struct fitting *fitting, size_t figure)
 /* No parameter has another value than the scenario's. */
 static const double facts_alone[MAX] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 _Static_assert(MAX == 8, "facts_alone has a value for each parameter");
-
-static bool is_same(const double *a, const double *b, size_t count)
-{
-    bool same = true;
-    for (size_t i = 0; i < count; i++) {
-        same = same && (a[i] == b[i] || (isnan(a[i]) && isnan(b[i])));
-    }
-    return same;
-}
 
 static const struct known *find_known(const struct fitting *fitting, size_t at, const char *overrides)
 {
@@ -110,19 +94,35 @@ static void keep(struct fitting *fitting, const bool *wanted, char (*overrides)[
     }
 }
 
-/* Answers all figures with these values. */
-static void answer(struct fitting *fitting, struct point *made)
+/* Marks the case if a figure of the present fit is the case or follows from it. */
+static bool is_needed(const struct fitting *fitting, size_t at)
+{
+    const struct kvc_paper *paper = fitting->paper;
+    bool needed = false;
+    for (size_t i = 0; i < fitting->figures; i++) {
+        size_t figure = paper->identified.figure[fitting->figure[i]];
+        needed = needed || figure == at || kvc_score_follows(&paper->cases, figure, at);
+    }
+    return needed;
+}
+
+/* Answers the figures of the present fit with these values: ln_ratio, by figure of kvc_identified, becomes
+ * the logarithm of predicted over published. Returns false after a failure. */
+static bool ask(struct fitting *fitting, const double value[MAX], double ln_ratio[FIGURES])
 {
     struct kvc_paper *paper = fitting->paper;
     const struct kvc_identified *identified = &paper->identified;
+    if (fitting->status != KVC_OK) {
+        return false;
+    }
     char(*overrides)[KVC_IDENTIFIED_TEXT] = kvc_array_of(paper->cases.count, sizeof(*overrides));
     bool *wanted = kvc_array_of(paper->cases.count, sizeof(*wanted));
     struct kvc_score *scores = kvc_array_of(paper->cases.count, sizeof(*scores));
     for (size_t at = 0; at < paper->cases.count; at++) {
-        wanted[at] = kvc_identified_figure(identified, &paper->cases, at) >= 0;
+        wanted[at] = is_needed(fitting, at);
         if (wanted[at] && !kvc_case_is_derived(&paper->cases.entry[at])) {
-            kvc_identified_overrides(identified, made->value, &paper->cases.entry[at],
-                                     paper->scenarios[at].system, overrides[at]);
+            kvc_identified_overrides(identified, value, &paper->cases.entry[at], paper->scenarios[at].system,
+                                     overrides[at]);
             const struct known *known = find_known(fitting, at, overrides[at]);
             wanted[at] = known == NULL;
             scores[at].predicted = known != NULL ? known->value : scores[at].predicted;
@@ -132,10 +132,11 @@ static void answer(struct fitting *fitting, struct point *made)
     if (fitting->status == KVC_OK) {
         keep(fitting, wanted, overrides, scores);
     }
-    for (size_t i = 0; i < identified->figures; i++) {
-        size_t at = identified->figure[i];
-        made->ln_ratio[i] = log(scores[at].predicted.mean / paper->cases.entry[at].published);
-        if (fitting->status == KVC_OK && !isfinite(made->ln_ratio[i])) {
+    for (size_t i = 0; i < fitting->figures; i++) {
+        size_t at = identified->figure[fitting->figure[i]];
+        double found = log(scores[at].predicted.mean / paper->cases.entry[at].published);
+        ln_ratio[fitting->figure[i]] = found;
+        if (fitting->status == KVC_OK && !isfinite(found)) {
             fitting->status =
                 kvc_diag_fail(fitting->diag, KVC_ERR_SCENARIO,
                               "case %s: its value with identified parameters is %g, which has no logarithm",
@@ -145,28 +146,7 @@ static void answer(struct fitting *fitting, struct point *made)
     free(overrides);
     free(wanted);
     free(scores);
-}
-
-/* Returns the logarithms of predicted over published, by figure, or NULL after a failure. */
-static const double *ask(struct fitting *fitting, const double value[MAX])
-{
-    size_t count = fitting->paper->identified.count;
-    for (size_t i = 0; i < fitting->points; i++) {
-        if (is_same(fitting->point[i].value, value, count)) {
-            return fitting->point[i].ln_ratio;
-        }
-    }
-    struct point made = {.ln_ratio = {0}};
-    memcpy(made.value, value, sizeof(made.value));
-    if (fitting->status == KVC_OK) {
-        answer(fitting, &made);
-    }
-    if (fitting->status != KVC_OK) {
-        return NULL;
-    }
-    fitting->point = kvc_array_grown(fitting->point, fitting->points + 1, sizeof(*fitting->point));
-    fitting->point[fitting->points] = made;
-    return fitting->point[fitting->points++].ln_ratio;
+    return fitting->status == KVC_OK;
 }
 
 /* ---- least squares within bounds ---- */
@@ -200,9 +180,7 @@ static double settable(const struct kvc_identified_parameter *parameter, double 
 static void set_values(const struct fitting *fitting, const gsl_vector *x, double value[MAX])
 {
     const struct kvc_identified *identified = &fitting->paper->identified;
-    for (size_t i = 0; i < MAX; i++) {
-        value[i] = NAN;
-    }
+    memcpy(value, fitting->fixed, sizeof(fitting->fixed));
     for (size_t i = 0; i < fitting->parameters; i++) {
         size_t at = fitting->parameter[i];
         value[at] =
@@ -213,13 +191,13 @@ static void set_values(const struct fitting *fitting, const gsl_vector *x, doubl
 static int residuals(const gsl_vector *x, void *data, gsl_vector *out)
 {
     struct fitting *fitting = data;
-    double value[MAX];
+    double value[MAX], ln_ratio[FIGURES];
     set_values(fitting, x, value);
-    const double *ln_ratio = ask(fitting, value);
-    for (size_t i = 0; i < fitting->figures && ln_ratio != NULL; i++) {
+    bool answered = ask(fitting, value, ln_ratio);
+    for (size_t i = 0; i < fitting->figures && answered; i++) {
         gsl_vector_set(out, i, ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]));
     }
-    return ln_ratio != NULL ? GSL_SUCCESS : GSL_EBADFUNC;
+    return answered ? GSL_SUCCESS : GSL_EBADFUNC;
 }
 
 /* Fills slope[i], the derivative of the logarithm of figure i by that of the parameter. */
@@ -227,21 +205,19 @@ static bool find_slopes(struct fitting *fitting, const double value[MAX], size_t
                         double slope[FIGURES])
 {
     const struct kvc_identified_parameter *asked = &fitting->paper->identified.parameter[parameter];
-    double here[FIGURES], moved[MAX];
+    double here[FIGURES], there[FIGURES], moved[MAX];
     memcpy(moved, value, sizeof(moved));
-    const double *ln_ratio = ask(fitting, value);
-    if (ln_ratio == NULL) {
-        return false;
-    }
-    memcpy(here, ln_ratio, sizeof(here));
     double up = asked->is_whole ? ceil(value[parameter] * STEP) : value[parameter] * STEP;
     double down = asked->is_whole ? floor(value[parameter] / STEP) : value[parameter] / STEP;
     moved[parameter] = settable(asked, up <= asked->high ? up : down);
-    ln_ratio = ask(fitting, moved);
-    for (size_t i = 0; i < fitting->paper->identified.figures && ln_ratio != NULL; i++) {
-        slope[i] = (ln_ratio[i] - here[i]) / log(moved[parameter] / value[parameter]);
+    if (!ask(fitting, value, here) || !ask(fitting, moved, there)) {
+        return false;
     }
-    return ln_ratio != NULL;
+    for (size_t i = 0; i < fitting->figures; i++) {
+        size_t figure = fitting->figure[i];
+        slope[figure] = (there[figure] - here[figure]) / log(moved[parameter] / value[parameter]);
+    }
+    return true;
 }
 
 static int derivatives(const gsl_vector *x, void *data, gsl_matrix *out)
@@ -308,17 +284,32 @@ static bool determines(const struct kvc_identified *identified, size_t parameter
     return found;
 }
 
-/* Chooses the free parameters and the figures of a fit without the figure `left_out`, or with all if it is
- * identified->figures. A parameter is free if it is not dropped and keeps a figure; there are not more of
- * them than figures. */
-static void choose(struct fitting *fitting, size_t left_out)
+/* Marks the parameters that share figures with a marked one, by way of others if need be. */
+static void spread_marks(const struct kvc_identified *identified, bool marked[MAX])
+{
+    for (size_t round = 0; round < identified->count; round++) {
+        for (size_t a = 0; a < identified->count; a++) {
+            for (size_t b = 0; b < identified->count; b++) {
+                for (size_t j = 0; j < identified->figures && marked[a]; j++) {
+                    marked[b] = marked[b] || (determines(identified, a, j) && determines(identified, b, j));
+                }
+            }
+        }
+    }
+}
+
+/* Chooses the free parameters and the figures of a fit among the marked parameters, without the figure
+ * `left_out`, or with all if it is identified->figures. A parameter is free if it is not dropped and keeps a
+ * figure; there are not more of them than figures. */
+static void choose(struct fitting *fitting, const bool marked[MAX], size_t left_out)
 {
     const struct kvc_identified *identified = &fitting->paper->identified;
     bool used[FIGURES] = {false};
     fitting->parameters = fitting->figures = 0;
     for (size_t i = 0; i < identified->count; i++) {
         bool keeps = false;
-        for (size_t j = 0; j < identified->figures && identified->value[i].dropped[0] == '\0'; j++) {
+        for (size_t j = 0; j < identified->figures && marked[i] && identified->value[i].dropped[0] == '\0';
+             j++) {
             if (j != left_out && determines(identified, i, j)) {
                 keeps = used[j] = true;
             }
@@ -358,7 +349,7 @@ static void find_contradiction(const struct fitting *fitting, size_t parameter, 
     for (size_t a = 0; a < identified->figures; a++) {
         for (size_t b = 0; b < identified->figures; b++) {
             if (!determines(identified, parameter, a) || !determines(identified, parameter, b)) {
-                continue;
+                continue; /* The present fit has all figures of the parameter. */
             }
             struct demand one = demand_of(fitting, value[parameter], ln_ratio[a], slope[a], a);
             struct demand other = demand_of(fitting, value[parameter], ln_ratio[b], slope[b], b);
@@ -463,11 +454,9 @@ static size_t judge(struct fitting *fitting, const double *value)
 {
     struct kvc_identified *identified = &fitting->paper->identified;
     double slope[MAX][FIGURES] = {{0}}, variance[MAX], condition = NAN, here[FIGURES];
-    const double *ln_ratio = ask(fitting, value);
-    if (ln_ratio == NULL) {
+    if (!ask(fitting, value, here)) {
         return 0;
     }
-    memcpy(here, ln_ratio, sizeof(here));
     for (size_t j = 0; j < fitting->parameters; j++) {
         if (!find_slopes(fitting, value, fitting->parameter[j], slope[j])) {
             return 0;
@@ -491,22 +480,30 @@ static size_t judge(struct fitting *fitting, const double *value)
     return dropped;
 }
 
-/* Repeats the fit without each figure. */
+/* Repeats the fit without each figure. Parameters that share no figure with those that it determines keep
+ * their values. */
 static void cross_validate(struct fitting *fitting, const double *whole)
 {
     struct kvc_identified *identified = &fitting->paper->identified;
     for (size_t figure = 0; figure < identified->figures && fitting->status == KVC_OK; figure++) {
         double value[MAX];
+        bool marked[MAX] = {false};
+        for (size_t i = 0; i < identified->count; i++) {
+            marked[i] = determines(identified, i, figure);
+        }
+        spread_marks(identified, marked);
+        for (size_t i = 0; i < MAX; i++) {
+            fitting->fixed[i] = i < identified->count && !marked[i] ? whole[i] : NAN;
+        }
+        choose(fitting, marked, figure);
         memcpy(value, whole, sizeof(value));
-        choose(fitting, figure);
         if (fitting->parameters > 0) {
             fit(fitting, value);
+        } else {
+            memcpy(value, fitting->fixed, sizeof(value));
         }
         for (size_t i = 0; i < identified->count; i++) {
-            identified->value[i].without[figure] = NAN;
-        }
-        for (size_t j = 0; j < fitting->parameters; j++) {
-            identified->value[fitting->parameter[j]].without[figure] = value[fitting->parameter[j]];
+            identified->value[i].without[figure] = value[i];
         }
     }
 }
@@ -540,12 +537,12 @@ static void find_facts(struct kvc_paper *paper, size_t at)
 /* Returns half the squared deviations of the figures, or infinity after a failure. */
 static double deviation(struct fitting *fitting, const double *value)
 {
-    const double *ln_ratio = ask(fitting, value);
-    double squares = 0;
-    for (size_t i = 0; i < fitting->figures && ln_ratio != NULL; i++) {
+    double ln_ratio[FIGURES], squares = 0;
+    bool answered = ask(fitting, value, ln_ratio);
+    for (size_t i = 0; i < fitting->figures && answered; i++) {
         squares += pow(ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2) / 2;
     }
-    return ln_ratio != NULL ? squares : INFINITY;
+    return answered ? squares : INFINITY;
 }
 
 /* Chooses the values from which the fit starts: of each parameter in turn, the best of a few over its range.
@@ -572,6 +569,7 @@ static void find_start(struct fitting *fitting, double value[MAX])
 
 static void identify(struct fitting *fitting)
 {
+    static const bool all[MAX] = {true, true, true, true, true, true, true, true};
     struct kvc_identified *identified = &fitting->paper->identified;
     double value[MAX];
     for (size_t i = 0; i < identified->count; i++) {
@@ -581,7 +579,8 @@ static void identify(struct fitting *fitting)
     }
     do {
         memcpy(value, facts_alone, sizeof(value));
-        choose(fitting, identified->figures);
+        memcpy(fitting->fixed, facts_alone, sizeof(fitting->fixed));
+        choose(fitting, all, identified->figures);
         if (fitting->parameters > 0) {
             find_start(fitting, value);
             fit(fitting, value);
@@ -635,8 +634,8 @@ static void set_unseen(const struct kvc_identified *identified, size_t figure, d
     }
 }
 
-/* Shows what each figure is predicted to be without having been seen. */
-static void print_figures(struct fitting *fitting)
+/* Shows what each figure is predicted to be by facts and without having been seen: `shown`, by figure. */
+static void print_figures(const struct fitting *fitting, double shown[2][FIGURES])
 {
     static const char *const heads[] = {"figure left out", "error by facts", "cross-validated", "with"};
     const struct kvc_identified *identified = &fitting->paper->identified;
@@ -650,11 +649,8 @@ static void print_figures(struct fitting *fitting)
         set_unseen(identified, figure, value);
         kvc_identified_print(identified, value, text);
         kvc_grid_add(&grid, fitting->paper->cases.entry[identified->figure[figure]].id);
-        const double *sets[] = {facts_alone, value};
         for (size_t i = 0; i < 2; i++) {
-            const double *ln_ratio = ask(fitting, sets[i]);
-            snprintf(error, sizeof(error), "%+.1f %%",
-                     ln_ratio != NULL ? 100 * expm1(ln_ratio[figure]) : NAN);
+            snprintf(error, sizeof(error), "%+.1f %%", 100 * expm1(shown[i][figure]));
             kvc_grid_add(&grid, error);
         }
         kvc_grid_add(&grid, text);
@@ -662,14 +658,17 @@ static void print_figures(struct fitting *fitting)
     kvc_grid_print(&grid, 2, stdout);
 }
 
-/* Answers what is printed, because children must not inherit output that is not yet written. */
-static void ask_shown(struct fitting *fitting)
+/* Answers each figure by facts and with values that have not seen it, before anything is printed, because
+ * children must not inherit output that is not yet written. */
+static void ask_shown(struct fitting *fitting, double shown[2][FIGURES])
 {
-    ask(fitting, facts_alone);
     for (size_t figure = 0; figure < fitting->paper->identified.figures; figure++) {
         double value[MAX];
         set_unseen(&fitting->paper->identified, figure, value);
-        ask(fitting, value);
+        fitting->figures = 1;
+        fitting->figure[0] = figure;
+        ask(fitting, facts_alone, shown[0]);
+        ask(fitting, value, shown[1]);
     }
 }
 
@@ -678,6 +677,7 @@ enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const stru
 {
     struct kvc_paper paper;
     char path[PATH_MAX];
+    double shown[2][FIGURES];
     enum kvc_status status = kvc_paper_open(subject, &paper, diag);
     kvc_subject_path(subject, "identified.csv", path);
     if (status == KVC_OK && paper.identified.count == 0) {
@@ -688,19 +688,18 @@ enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const stru
     if (status == KVC_OK) {
         gsl_error_handler_t *handler = gsl_set_error_handler_off();
         identify(&fitting);
-        ask_shown(&fitting);
+        ask_shown(&fitting, shown);
         gsl_set_error_handler(handler);
         kvc_progress_done(options->progress);
     }
     if (fitting.status == KVC_OK) {
         print_parameters(&paper.identified);
         printf("\n");
-        print_figures(&fitting);
+        print_figures(&fitting, shown);
     }
     kvc_subject_path(subject, "identification.csv", path);
     status = fitting.status != KVC_OK ? fitting.status
                                       : kvc_identification_write(path, &paper.cases, &paper.identified, diag);
-    free(fitting.point);
     free(fitting.known);
     kvc_paper_free(&paper);
     return status;
