@@ -157,8 +157,7 @@ static double ln_range(const struct kvc_identified_parameter *parameter)
 }
 
 /* The fit moves x, any number, and a parameter stays between its bounds: the logistic function of x is the
- * part of its range, in the logarithm. Its slope is taken as no less than EDGE, so that a step that ends near
- * a bound is not the last one. */
+ * part of its range, in the logarithm. */
 static double value_of(const struct kvc_identified_parameter *parameter, double x)
 {
     return parameter->low * exp(ln_range(parameter) / (1 + exp(-x)));
