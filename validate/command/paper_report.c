@@ -90,6 +90,9 @@ static void print_cross_validated(const struct kvc_paper *paper)
     static const char *const heads[] = {"case", "by facts", "cross-validated", "+/-", "verdict", "with"};
     const struct kvc_cases *cases = &paper->cases;
     struct kvc_grid grid = {.columns = 0};
+    if (paper->identified.count == 0) {
+        return;
+    }
     for (; grid.columns < (int)(sizeof(heads) / sizeof(*heads)); grid.columns++) {
         kvc_grid_add(&grid, heads[grid.columns]);
     }
@@ -109,17 +112,15 @@ static void print_cross_validated(const struct kvc_paper *paper)
         kvc_grid_add(&grid, verdict_text(&cases->entry[i], score));
         kvc_grid_add(&grid, text);
     }
-    if (paper->identified.count > 0) {
-        printf("errors with identified parameters, of which none has seen the figure that it predicts\n");
-        kvc_grid_print(&grid, 2, stdout);
-        for (size_t i = 0; i < paper->identified.count; i++) {
-            if (paper->identified.value[i].dropped[0] != '\0') {
-                printf("%s is not used: %s\n", paper->identified.parameter[i].path,
-                       paper->identified.value[i].dropped);
-            }
+    printf("errors with identified parameters, of which none has seen the figure that it predicts\n");
+    kvc_grid_print(&grid, 2, stdout);
+    for (size_t i = 0; i < paper->identified.count; i++) {
+        if (paper->identified.value[i].dropped[0] != '\0') {
+            printf("%s is not used: %s\n", paper->identified.parameter[i].path,
+                   paper->identified.value[i].dropped);
         }
-        printf("\n");
     }
+    printf("\n");
 }
 
 /* Prints the cases of one kind, and nothing if there are none. */
