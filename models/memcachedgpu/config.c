@@ -362,8 +362,7 @@ enum kvc_status kvc_memcachedgpu_resolve(const struct kvc_scenario *scenario, vo
 static enum kvc_status check_receive(const struct kvc_memcachedgpu_config *config, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_options *options = config->options;
-    if (config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE &&
-        config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU) {
+    if (kvc_memcachedgpu_pre_fills(config) && config->receive == KVC_MEMCACHEDGPU_RECEIVE_GPU) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.receive: found \"gpu\" with fill = \"pre\", allowed: \"host\", because the "

@@ -187,6 +187,12 @@ static inline bool kvc_memcachedgpu_shares_cores(const struct kvc_memcachedgpu_c
     return config->cpu->threads_per_core > 1 && threads > config->cpu->cores;
 }
 
+/* Returns whether the pre thread receives packets and fills batches, before it launches them. */
+static inline bool kvc_memcachedgpu_pre_fills(const struct kvc_memcachedgpu_config *config)
+{
+    return config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+}
+
 /* Returns the shape of a server's tables. */
 static inline struct kvc_memcachedgpu_shape
 kvc_memcachedgpu_shape_of(const struct kvc_memcachedgpu_config *config)

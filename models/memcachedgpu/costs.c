@@ -99,11 +99,6 @@ static double call_ns(const struct kvc_memcachedgpu_config *config, bool polled)
     return ns * host_factor(config);
 }
 
-static bool fills(const struct kvc_memcachedgpu_config *config)
-{
-    return config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
-}
-
 struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_config *config,
                                                   double packet_bytes)
 {
@@ -111,7 +106,7 @@ struct kvc_cpu_cost kvc_memcachedgpu_receive_cost(const struct kvc_memcachedgpu_
     if (config->feed == KVC_MEMCACHEDGPU_NETWORK) {
         cost.compute_ns = config->cpu->packet_ns;
     }
-    if (fills(config)) { /* Each packet has a buffer of its own. */
+    if (kvc_memcachedgpu_pre_fills(config)) { /* Each packet has a buffer of its own. */
         double line_bytes = (double)config->dram->line_bytes;
         cost.stall_ns = kvc_dram_stream_ns(config->dram, ceil(packet_bytes / line_bytes) * line_bytes);
     }
@@ -135,9 +130,10 @@ double kvc_memcachedgpu_launch_cpu_ns(const struct kvc_memcachedgpu_config *conf
 {
     bool measured = config->options->program == KVC_MEMCACHEDGPU_MEASURED;
     bool host = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST;
-    double calls = BATCH_CALLS + (measured || host) + (measured && host && !fills(config) ? COPY_CALLS : 0);
+    double calls = BATCH_CALLS + (measured || host) +
+                   (measured && host && !kvc_memcachedgpu_pre_fills(config) ? COPY_CALLS : 0);
     return calls * call_ns(config, polled) +
-           (fills(config) ? kvc_memcachedgpu_staged_ns(config, copied_bytes) : 0);
+           (kvc_memcachedgpu_pre_fills(config) ? kvc_memcachedgpu_staged_ns(config, copied_bytes) : 0);
 }
 
 double kvc_memcachedgpu_set_calls_ns(const struct kvc_memcachedgpu_config *config, bool polled)
@@ -193,7 +189,7 @@ double kvc_memcachedgpu_wire_ns(const struct kvc_memcachedgpu_config *config, ui
 
 double kvc_memcachedgpu_copied_bytes(const struct kvc_memcachedgpu_config *config, uint32_t packet_bytes)
 {
-    return fills(config)
+    return kvc_memcachedgpu_pre_fills(config)
                ? packet_bytes
                : aligned(packet_bytes, COPY_ALIGN) + (double)sizeof(struct kvc_memcachedgpu_get_packet);
 }

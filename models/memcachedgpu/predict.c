@@ -124,7 +124,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes),
                                   packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN));
     double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
-    bool fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+    bool fills = kvc_memcachedgpu_pre_fills(config);
     double stream_ns =
         full.copy_in + full.latencies + full.kernel + full.copy_out + batch * answer_each(&full);
     struct limits limits = {

@@ -263,7 +263,7 @@ static void post(struct kvc_memcachedgpu_server *server, const struct kvc_memcac
         kvc_recorder_busy(recorder, KVC_MEMCACHEDGPU_RX, job->full_ns - wire_ns, job->full_ns);
     }
     kvc_memcachedgpu_take(&server->receiving, cpu_ns, cpu_ns);
-    bool fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+    bool fills = kvc_memcachedgpu_pre_fills(config);
     kvc_recorder_busy(recorder, fills ? KVC_MEMCACHEDGPU_LAUNCH : KVC_MEMCACHEDGPU_RECEIVE,
                       job->full_ns - cpu_ns, job->full_ns);
 }
@@ -272,7 +272,7 @@ void kvc_memcachedgpu_receiver_main(void *data)
 {
     struct kvc_memcachedgpu_server *server = data;
     const struct kvc_memcachedgpu_config *config = server->simulation->config;
-    bool more = true, fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+    bool more = true, fills = kvc_memcachedgpu_pre_fills(config);
     while (more) {
         struct kvc_memcachedgpu_job *job = new_job(server);
         if (kvc_memcachedgpu_is_paced(server)) {

@@ -14,7 +14,7 @@ uint32_t kvc_memcachedgpu_stages(const struct kvc_scenario *scenario, struct kvc
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     double nodes = config->shards, networked = on_network(scenario) ? nodes : 0;
-    bool fills = config->options->fill == KVC_MEMCACHEDGPU_FILL_PRE;
+    bool fills = kvc_memcachedgpu_pre_fills(config);
     double copies = config->receive == KVC_MEMCACHEDGPU_RECEIVE_HOST ? nodes : 0;
     double writers = config->writes ? nodes * (double)config->options->set_threads : 0;
     const struct kvc_model_stage list[] = {

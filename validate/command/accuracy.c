@@ -69,13 +69,9 @@ static enum kvc_status find_basis(const struct kvc_cases *cases, size_t at, cons
 /* Fills what the scenario of a case says. */
 static enum kvc_status describe_case(const struct kvc_case *basis, struct error *error, struct kvc_diag *diag)
 {
-    char path[PATH_MAX], overrides[sizeof(basis->overrides)];
     struct kvc_capacity_bounds bounds;
-    struct kvc_loaded *loaded = NULL;
-    kvc_data_path(basis->scenario, path);
-    enum kvc_status status =
-        kvc_validate_capacity_bounds(basis->overrides, overrides, sizeof(overrides), &bounds, diag);
-    status = status != KVC_OK ? status : kvc_validate_load(path, overrides, &loaded, diag);
+    struct kvc_loaded *loaded;
+    enum kvc_status status = kvc_validate_load_case(basis, basis->overrides, &bounds, &loaded, diag);
     if (status == KVC_OK) {
         describe(&loaded->scenario, error);
         error->load = basis->mode == KVC_CASE_CAPACITY ? (int)KVC_ACCURACY_CAPACITY : error->load;
@@ -112,15 +108,15 @@ static enum kvc_status add_case(const struct kvc_paper *paper, size_t at, struct
 /* Writes the accepted errors of the cases that count. */
 static void write_fidelity(const struct kvc_paper *paper, FILE *out)
 {
-    static const char *const kinds[] = {"point", "range", "claim"};
     for (size_t i = 0; i < paper->cases.count; i++) {
         const struct kvc_case *scored = &paper->cases.entry[i];
         double facts_frac = paper->scores[i].baseline_frac.mean;
         double cross_frac = paper->cross_validated[i].baseline_frac.mean;
         if (kvc_score_counts(scored, &paper->scores[i]) && !isnan(facts_frac)) {
             fprintf(out, "%s,%zu,%s,%s,%.4f,%.4f\n", paper->subject->name,
-                    kvc_identified_used(&paper->identified), scored->id, kinds[kvc_case_kind_of(scored)],
-                    facts_frac, paper->identified.count > 0 && !isnan(cross_frac) ? cross_frac : facts_frac);
+                    kvc_identified_used(&paper->identified), scored->id,
+                    kvc_case_kinds[kvc_case_kind_of(scored)], facts_frac,
+                    paper->identified.count > 0 && !isnan(cross_frac) ? cross_frac : facts_frac);
         }
     }
 }

@@ -11,7 +11,6 @@
 
 #include "scenarios/cli/print.h"
 #include "sim/base/array.h"
-#include "sim/base/files/data_dir.h"
 #include "validate/command/validate.h"
 
 enum { MAX = KVC_IDENTIFIED_MAX, FIGURES = KVC_FIGURES_MAX };
@@ -240,8 +239,8 @@ static int derivatives(const gsl_vector *x, void *data, gsl_matrix *out)
     return GSL_SUCCESS;
 }
 
-/* Fits the free parameters to the figures, from the values in `value`, which then has the best ones. Others
- * are NaN. */
+/* Fits the free parameters to the figures, from the values in `value`, which then has the best ones, and
+ * those of the fixed parameters. */
 static void fit(struct fitting *fitting, double value[MAX])
 {
     const struct kvc_identified *identified = &fitting->paper->identified;
@@ -260,7 +259,7 @@ static void fit(struct fitting *fitting, double value[MAX])
     for (size_t i = 0; i < fitting->parameters; i++) {
         size_t at = fitting->parameter[i];
         double part = part_of(&identified->parameter[at], value[at]);
-        part = isnan(part) ? 0.5 : fmin(fmax(part, 2 * EDGE), 1 - 2 * EDGE);
+        part = fmin(fmax(part, 2 * EDGE), 1 - 2 * EDGE);
         gsl_vector_set(begin, i, log(part / (1 - part)));
     }
     int info, found = gsl_multifit_nlinear_init(begin, &function, work);
@@ -297,18 +296,18 @@ static void spread_marks(const struct kvc_identified *identified, bool marked[MA
     }
 }
 
-/* Chooses the free parameters and the figures of a fit among the marked parameters, without the figure
- * `left_out`, or with all if it is identified->figures. A parameter is free if it is not dropped and keeps a
- * figure; there are not more of them than figures. */
-static void choose(struct fitting *fitting, const bool marked[MAX], size_t left_out)
+/* Chooses the free parameters and the figures of a fit among the marked parameters, or all if `marked` is
+ * NULL, without the figure `left_out`, or with all if it is identified->figures. A parameter is free if it is
+ * not dropped and keeps a figure; there are not more of them than figures. */
+static void choose(struct fitting *fitting, const bool *marked, size_t left_out)
 {
     const struct kvc_identified *identified = &fitting->paper->identified;
     bool used[FIGURES] = {false};
     fitting->parameters = fitting->figures = 0;
     for (size_t i = 0; i < identified->count; i++) {
         bool keeps = false;
-        for (size_t j = 0; j < identified->figures && marked[i] && identified->value[i].dropped[0] == '\0';
-             j++) {
+        bool chosen = (marked == NULL || marked[i]) && identified->value[i].dropped[0] == '\0';
+        for (size_t j = 0; j < identified->figures && chosen; j++) {
             if (j != left_out && determines(identified, i, j)) {
                 keeps = used[j] = true;
             }
@@ -363,10 +362,10 @@ static void find_contradiction(const struct fitting *fitting, size_t parameter, 
     }
 }
 
-/* Fills the covariance of the logarithms of the free parameters and the condition number of the problem.
+/* Fills the variances of the logarithms of the free parameters and the condition number of the problem.
  * slope[j] belongs to free parameter j. Both are infinite where figures do not determine a parameter. */
-static void find_covariance(const struct fitting *fitting, double slope[MAX][FIGURES], double *covariance,
-                            double *condition)
+static void find_variances(const struct fitting *fitting, double slope[MAX][FIGURES], double *variance,
+                           double *condition)
 {
     size_t rows = fitting->figures, columns = fitting->parameters;
     gsl_matrix *left = gsl_matrix_alloc(rows, columns), *right = gsl_matrix_alloc(columns, columns);
@@ -383,9 +382,9 @@ static void find_covariance(const struct fitting *fitting, double slope[MAX][FIG
     double most = gsl_vector_get(singular, 0), least = gsl_vector_get(singular, columns - 1);
     *condition = most / least;
     for (size_t j = 0; j < columns; j++) {
-        covariance[j] = 0;
+        variance[j] = 0;
         for (size_t k = 0; k < columns; k++) {
-            covariance[j] += pow(gsl_matrix_get(right, j, k) / gsl_vector_get(singular, k), 2);
+            variance[j] += pow(gsl_matrix_get(right, j, k) / gsl_vector_get(singular, k), 2);
         }
     }
     gsl_matrix_free(left);
@@ -394,15 +393,21 @@ static void find_covariance(const struct fitting *fitting, double slope[MAX][FIG
     gsl_vector_free(work);
 }
 
+/* Returns the sum of the squares of values by figure, each relative to its figure's standard deviation. */
+static double squares_of(const struct fitting *fitting, const double *by_figure)
+{
+    double squares = 0;
+    for (size_t i = 0; i < fitting->figures; i++) {
+        squares += pow(by_figure[fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2);
+    }
+    return squares;
+}
+
 /* Squared deviations of the figures from the fit by degree of freedom, at least 1. */
 static double spread(const struct fitting *fitting, const double *ln_ratio)
 {
-    double squares = 0;
     size_t free_figures = fitting->figures - fitting->parameters;
-    for (size_t i = 0; i < fitting->figures; i++) {
-        squares += pow(ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2);
-    }
-    return free_figures > 0 ? fmax(1, squares / (double)free_figures) : 1;
+    return free_figures > 0 ? fmax(1, squares_of(fitting, ln_ratio) / (double)free_figures) : 1;
 }
 
 /* Drops parameters that the figures hardly feel, so that not even the others' values would leave a narrow
@@ -412,11 +417,7 @@ static size_t drop_unfelt(struct fitting *fitting, double slope[MAX][FIGURES])
     size_t dropped = 0;
     for (size_t j = 0; j < fitting->parameters; j++) {
         struct kvc_identified_value *made = &fitting->paper->identified.value[fitting->parameter[j]];
-        double squares = 0;
-        for (size_t i = 0; i < fitting->figures; i++) {
-            squares += pow(slope[j][fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2);
-        }
-        if (!(2 * SIGMAS <= log(WIDEST) * sqrt(squares))) {
+        if (!(2 * SIGMAS <= log(WIDEST) * sqrt(squares_of(fitting, slope[j])))) {
             snprintf(
                 made->dropped, sizeof(made->dropped),
                 "its figures hardly depend on it: even with the others known, its interval would be wider "
@@ -436,11 +437,14 @@ static void find_fault(const struct fitting *fitting, size_t at, const double *v
     struct kvc_identified_value *made = &fitting->paper->identified.value[at];
     double part = part_of(&asked, value[at]);
     find_contradiction(fitting, at, value, ln_ratio, slope, made->dropped);
-    if (made->dropped[0] == '\0' && (part < EDGE || part > 1 - EDGE)) {
+    if (made->dropped[0] != '\0') {
+        return;
+    }
+    if (part < EDGE || part > 1 - EDGE) {
         snprintf(made->dropped, sizeof(made->dropped),
                  "the figures ask for a value outside of the bounds, %.4g%s to %.4g%s", asked.low, asked.unit,
                  asked.high, asked.unit);
-    } else if (made->dropped[0] == '\0' && !(made->high <= WIDEST * made->low)) {
+    } else if (!(made->high <= WIDEST * made->low)) {
         snprintf(made->dropped, sizeof(made->dropped),
                  "its interval from %.3g to %.3g%s is wider than a factor of %g", made->low, made->high,
                  asked.unit, WIDEST);
@@ -465,7 +469,7 @@ static size_t judge(struct fitting *fitting, const double *value)
     if (dropped > 0) {
         return dropped;
     }
-    find_covariance(fitting, slope, variance, &condition);
+    find_variances(fitting, slope, variance, &condition);
     for (size_t j = 0; j < fitting->parameters && dropped == 0; j++) {
         size_t at = fitting->parameter[j];
         double half = SIGMAS * sqrt(variance[j] * spread(fitting, here));
@@ -516,16 +520,13 @@ static void find_facts(struct kvc_paper *paper, size_t at)
         kvc_score_parts(&paper->cases, first, &first, &other, NULL);
     }
     const struct kvc_case *asked = &paper->cases.entry[first];
-    char path[PATH_MAX], overrides[sizeof(asked->overrides)], *end = NULL;
     struct kvc_capacity_bounds bounds;
-    struct kvc_loaded *loaded = NULL;
+    struct kvc_loaded *loaded;
     struct kvc_diag unused = {0};
+    char *end = NULL;
     double *facts = &paper->identified.value[at].facts;
     *facts = NAN;
-    kvc_data_path(asked->scenario, path);
-    if (kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &bounds, &unused) ==
-            KVC_OK &&
-        kvc_validate_load(path, overrides, &loaded, &unused) == KVC_OK) {
+    if (kvc_validate_load_case(asked, asked->overrides, &bounds, &loaded, &unused) == KVC_OK) {
         const struct kvc_parameter *found = kvc_parameters_find(&loaded->parameters, parameter->path);
         double number = found != NULL ? strtod(found->value, &end) : NAN;
         *facts = end != NULL && strcmp(end, parameter->unit) == 0 ? number : NAN;
@@ -533,15 +534,11 @@ static void find_facts(struct kvc_paper *paper, size_t at)
     kvc_loaded_free(loaded);
 }
 
-/* Returns half the squared deviations of the figures, or infinity after a failure. */
+/* Returns the squared deviations of the figures with these values, or infinity after a failure. */
 static double deviation(struct fitting *fitting, const double *value)
 {
-    double ln_ratio[FIGURES], squares = 0;
-    bool answered = ask(fitting, value, ln_ratio);
-    for (size_t i = 0; i < fitting->figures && answered; i++) {
-        squares += pow(ln_ratio[fitting->figure[i]] / sigma(fitting, fitting->figure[i]), 2) / 2;
-    }
-    return answered ? squares : INFINITY;
+    double ln_ratio[FIGURES];
+    return ask(fitting, value, ln_ratio) ? squares_of(fitting, ln_ratio) : INFINITY;
 }
 
 /* Chooses the values from which the fit starts: of each parameter in turn, the best of a few over its range.
@@ -568,7 +565,6 @@ static void find_start(struct fitting *fitting, double value[MAX])
 
 static void identify(struct fitting *fitting)
 {
-    static const bool all[MAX] = {true, true, true, true, true, true, true, true};
     struct kvc_identified *identified = &fitting->paper->identified;
     double value[MAX];
     for (size_t i = 0; i < identified->count; i++) {
@@ -579,7 +575,7 @@ static void identify(struct fitting *fitting)
     do {
         memcpy(value, facts_alone, sizeof(value));
         memcpy(fitting->fixed, facts_alone, sizeof(fitting->fixed));
-        choose(fitting, all, identified->figures);
+        choose(fitting, NULL, identified->figures);
         if (fitting->parameters > 0) {
             find_start(fitting, value);
             fit(fitting, value);
@@ -625,14 +621,6 @@ static void print_parameters(const struct kvc_identified *identified)
     }
 }
 
-/* Fills the values with which a figure is predicted that has not been seen. */
-static void set_unseen(const struct kvc_identified *identified, size_t figure, double value[MAX])
-{
-    for (size_t i = 0; i < MAX; i++) {
-        value[i] = i < identified->count ? identified->value[i].without[figure] : NAN;
-    }
-}
-
 /* Shows what each figure is predicted to be by facts and without having been seen: `shown`, by figure. */
 static void print_figures(const struct fitting *fitting, double shown[2][FIGURES])
 {
@@ -645,7 +633,7 @@ static void print_figures(const struct fitting *fitting, double shown[2][FIGURES
     for (size_t figure = 0; figure < identified->figures; figure++) {
         double value[MAX];
         char text[KVC_IDENTIFIED_TEXT], error[32];
-        set_unseen(identified, figure, value);
+        kvc_identified_unseen(identified, &fitting->paper->cases, identified->figure[figure], value);
         kvc_identified_print(identified, value, text);
         kvc_grid_add(&grid, fitting->paper->cases.entry[identified->figure[figure]].id);
         for (size_t i = 0; i < 2; i++) {
@@ -661,9 +649,10 @@ static void print_figures(const struct fitting *fitting, double shown[2][FIGURES
  * children must not inherit output that is not yet written. */
 static void ask_shown(struct fitting *fitting, double shown[2][FIGURES])
 {
-    for (size_t figure = 0; figure < fitting->paper->identified.figures; figure++) {
+    const struct kvc_identified *identified = &fitting->paper->identified;
+    for (size_t figure = 0; figure < identified->figures; figure++) {
         double value[MAX];
-        set_unseen(&fitting->paper->identified, figure, value);
+        kvc_identified_unseen(identified, &fitting->paper->cases, identified->figure[figure], value);
         fitting->figures = 1;
         fitting->figure[0] = figure;
         ask(fitting, facts_alone, shown[0]);

@@ -16,7 +16,7 @@
  * two more follow where its interval is wide. */
 enum { REPLICAS_FIRST = 3, REPLICAS_ALL = 5 };
 
-/* A paper has one identified parameter for so many points at most. */
+/* A paper may have one identified parameter for each so many points that count. */
 enum { POINTS_PER_PARAMETER = 8 };
 
 /* An interval is wide if half of it, relative to the value, is larger than this. */
@@ -85,6 +85,18 @@ enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenar
     return status;
 }
 
+enum kvc_status kvc_validate_load_case(const struct kvc_case *asked, const char *overrides,
+                                       struct kvc_capacity_bounds *bounds, struct kvc_loaded **out,
+                                       struct kvc_diag *diag)
+{
+    char path[PATH_MAX], scenario[KVC_IDENTIFIED_TEXT];
+    *out = NULL;
+    kvc_data_path(asked->scenario, path);
+    enum kvc_status status =
+        kvc_validate_capacity_bounds(overrides, scenario, sizeof(scenario), bounds, diag);
+    return status != KVC_OK ? status : kvc_validate_load(path, scenario, out, diag);
+}
+
 /* Returns the value of a metric of a capacity: throughput_mops, latency_mean_us, latency_p95_us or
  * latency_p99_us with its 95 % interval, at the highest load that all replicas serve, or capacity_low_mops,
  * capacity_high_mops, closed_form_mops or closed_form_limit_mops. Other metrics are NaN. */
@@ -116,20 +128,14 @@ static struct kvc_interval capacity_value(const struct kvc_capacity *capacity, c
 /* Finds the simulated capacity of a case of mode "capacity". Without overrides, nothing may be lost and the
  * precision is 2 %. The search has its own number of replicas (scenarios/run/capacity_probe.h). The caller
  * frees *capacity, which must be zeroed before, whatever this returns. */
-static enum kvc_status find_capacity(const struct kvc_case *asked, const char *all,
+static enum kvc_status find_capacity(const struct kvc_case *asked, const char *overrides,
                                      const struct kvc_run_options *options, struct kvc_capacity *capacity,
                                      struct kvc_diag *diag)
 {
-    char path[PATH_MAX], overrides[KVC_IDENTIFIED_TEXT];
     struct kvc_capacity_options search = {
         .no_curve = true, .longest = LONGEST, .jobs = options->jobs, .progress = options->progress};
     struct kvc_loaded *loaded = NULL;
-    kvc_data_path(asked->scenario, path);
-    enum kvc_status status =
-        kvc_validate_capacity_bounds(all, overrides, sizeof(overrides), &search.bounds, diag);
-    if (status == KVC_OK) {
-        status = kvc_validate_load(path, overrides, &loaded, diag);
-    }
+    enum kvc_status status = kvc_validate_load_case(asked, overrides, &search.bounds, &loaded, diag);
     if (status == KVC_OK) {
         status = kvc_capacity_find(loaded, &search, capacity, diag);
     }
@@ -228,13 +234,13 @@ static bool fill(const struct answering *answering, size_t at, const struct answ
     return narrow;
 }
 
-static enum kvc_status answer_capacity(const struct answering *answering, size_t at, const char *overrides,
+static enum kvc_status answer_capacity(const struct answering *answering, size_t at,
                                        const struct kvc_run_options *options, struct kvc_interval *values,
                                        struct kvc_diag *diag)
 {
     struct kvc_capacity capacity = {.count = 0};
     enum kvc_status status =
-        find_capacity(&answering->paper->cases.entry[at], overrides, options, &capacity, diag);
+        find_capacity(&answering->paper->cases.entry[at], given(answering, at), options, &capacity, diag);
     if (status == KVC_OK) {
         fill(answering, at, &(struct answer){.capacity = &capacity}, values);
     }
@@ -279,7 +285,7 @@ static enum kvc_status predict(const struct answering *answering, size_t at,
     return status;
 }
 
-static enum kvc_status answer_outcome(const struct answering *answering, size_t at, const char *overrides,
+static enum kvc_status answer_outcome(const struct answering *answering, size_t at,
                                       const struct kvc_run_options *options, struct kvc_interval *values,
                                       struct kvc_diag *diag)
 {
@@ -287,7 +293,7 @@ static enum kvc_status answer_outcome(const struct answering *answering, size_t 
     char path[PATH_MAX];
     struct kvc_loaded *loaded = NULL;
     kvc_data_path(asked->scenario, path);
-    enum kvc_status status = kvc_validate_load(path, overrides, &loaded, diag);
+    enum kvc_status status = kvc_validate_load(path, given(answering, at), &loaded, diag);
     if (status == KVC_OK) {
         status = asked->mode == KVC_CASE_PREDICT
                      ? predict(answering, at, &loaded->scenario, values, diag)
@@ -305,10 +311,9 @@ static enum kvc_status answer_task(void *data, uint32_t task, const struct kvc_p
     const size_t at = answering->due[task];
     const struct kvc_case *asked = &answering->paper->cases.entry[at];
     const struct kvc_run_options options = {.jobs = 1, .progress = progress};
-    const char *overrides = given(answering, at);
     enum kvc_status status = asked->mode == KVC_CASE_CAPACITY
-                                 ? answer_capacity(answering, at, overrides, &options, answer, diag)
-                                 : answer_outcome(answering, at, overrides, &options, answer, diag);
+                                 ? answer_capacity(answering, at, &options, answer, diag)
+                                 : answer_outcome(answering, at, &options, answer, diag);
     return name_case(asked, answering->list, status, diag);
 }
 
@@ -461,13 +466,9 @@ static enum kvc_status read_elasticities(struct kvc_paper *paper, struct kvc_dia
 static enum kvc_status read_identified(struct kvc_paper *paper, struct kvc_diag *diag)
 {
     char path[PATH_MAX];
-    size_t points = 0;
+    size_t points = kvc_score_summarise(&paper->cases, paper->scores).points.count;
     kvc_subject_path(paper->subject, "identified.csv", path);
     enum kvc_status status = kvc_identified_read(path, &paper->cases, &paper->identified, diag);
-    for (size_t i = 0; i < paper->cases.count; i++) {
-        points += kvc_case_kind_of(&paper->cases.entry[i]) == KVC_KIND_POINT &&
-                  kvc_score_counts(&paper->cases.entry[i], &paper->scores[i]);
-    }
     if (status == KVC_OK && paper->identified.count > points / POINTS_PER_PARAMETER) {
         return kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
                                 "found %zu parameters for %zu points that count, allowed: one for %d points",
@@ -521,20 +522,16 @@ static enum kvc_status check_scenario(struct kvc_paper *paper, const char *list,
 {
     const struct kvc_case *asked = &paper->cases.entry[at];
     struct kvc_paper_scenario *scenario = &paper->scenarios[at];
-    char path[PATH_MAX], overrides[sizeof(asked->overrides)];
     struct kvc_capacity_bounds bounds;
     struct kvc_loaded *loaded = NULL;
-    kvc_data_path(asked->scenario, path);
-    enum kvc_status status =
-        kvc_validate_capacity_bounds(asked->overrides, overrides, sizeof(overrides), &bounds, diag);
-    status = status != KVC_OK ? status : kvc_validate_load(path, overrides, &loaded, diag);
+    enum kvc_status status = kvc_validate_load_case(asked, asked->overrides, &bounds, &loaded, diag);
     status = name_case(asked, list, status, diag);
     if (status == KVC_OK) {
         scenario->system = loaded->scenario.model->name;
         scenario->memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
     }
     if (status == KVC_OK && asked->mode != KVC_CASE_PREDICT) {
-        status = kvc_validate_check(loaded, overrides, list, asked->line, diag);
+        status = kvc_validate_check(loaded, asked->overrides, list, asked->line, diag);
     }
     kvc_loaded_free(loaded);
     return status;

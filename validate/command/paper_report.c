@@ -6,7 +6,6 @@
 #include "scenarios/cli/print.h"
 #include "validate/command/validate.h"
 
-static const char *const kinds[] = {"point", "range", "claim", "equation", "input"};
 static const char *const titles[] = {"points", "ranges", "claims", "equations", "inputs"};
 const char *const kvc_verdict_names[] = {"ok", "missed", "REGRESSED"};
 
@@ -325,12 +324,13 @@ void kvc_paper_list(const struct kvc_paper *paper, json_t *list)
     bool identified = paper->identified.count > 0;
     for (size_t i = 0; i < cases->count; i++) {
         const struct kvc_case *scored = &cases->entry[i];
-        json_t *entry = json_pack(
-            "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "case", scored->id, "system",
-            paper->subject->name, "role", kvc_case_roles[scored->role], "kind",
-            kinds[kvc_case_kind_of(scored)], "scenario", scored->scenario, "overrides", scored->overrides,
-            "metric", scored->metric, "lacks", scored->lacks, "fact", scored->fact, "counted",
-            kvc_score_counts(scored, &scores[i]), "moved_by", moved_by_document(&paper->moved_by[i]));
+        json_t *entry =
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "case", scored->id, "system",
+                      paper->subject->name, "role", kvc_case_roles[scored->role], "kind",
+                      kvc_case_kinds[kvc_case_kind_of(scored)], "scenario", scored->scenario, "overrides",
+                      scored->overrides, "metric", scored->metric, "lacks", scored->lacks, "fact",
+                      scored->fact, "counted", kvc_score_counts(scored, &scores[i]), "moved_by",
+                      moved_by_document(&paper->moved_by[i]));
         const struct {
             const char *name;
             double value;

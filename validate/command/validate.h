@@ -47,6 +47,11 @@ void kvc_validate_replicate(struct kvc_scenario *scenario);
 enum kvc_status kvc_validate_capacity_bounds(const char *overrides, char *scenario, size_t size,
                                              struct kvc_capacity_bounds *bounds, struct kvc_diag *diag);
 
+/* Loads the scenario of a case with these overrides, of which those of a capacity search go to *bounds. */
+enum kvc_status kvc_validate_load_case(const struct kvc_case *asked, const char *overrides,
+                                       struct kvc_capacity_bounds *bounds, struct kvc_loaded **out,
+                                       struct kvc_diag *diag);
+
 /* Loads the scenario of one line of a machine's plan, with `more` overrides after the line's own. A line with
  * a relative load gets Poisson arrivals at load_frac times `capacity_mops`. An error names the id of the
  * line. */

@@ -14,6 +14,8 @@ enum column { ID, MODE, SCENARIO, OVERRIDES, METRIC, PUBLISHED, LOW, HIGH, TOLER
 const char *const kvc_case_roles[KVC_CASE_ROLES + 1] = {"prediction", "equation", "input",
                                                         "duplicate",  "excluded", NULL};
 
+const char *const kvc_case_kinds[KVC_KIND_KINDS] = {"point", "range", "claim", "equation", "input"};
+
 enum kvc_case_kind kvc_case_kind_of(const struct kvc_case *asked)
 {
     if (asked->role == KVC_CASE_INPUT || asked->role == KVC_CASE_EQUATION) {

@@ -68,6 +68,7 @@ enum kvc_case_kind {
     KVC_KIND_INPUT,
     KVC_KIND_KINDS,
 };
+extern const char *const kvc_case_kinds[KVC_KIND_KINDS]; /* Their names. */
 
 struct kvc_case {
     char id[96];

@@ -1,8 +1,8 @@
 -- Table 5: the offline limit study. Packets of 96 bytes come from host memory, and responses are not sent.
 -- Table and keys are a 64th of the paper's, so that the table is as full and fits the smallest of the three cards.
 -- The authors' program has 28 streams (NUM_C_KERNELS of gpu_common.h).
--- The paper adds the design power of the NICs that so many packets would need (sec. 5.5) and does not state it: 0 to 60 W of idle_power,
--- which are two more cards of two ports. No packet passes the NIC, so that busy_power, which bounds it, is never drawn.
+-- The paper adds the design power of the NICs that so many packets would need (sec. 5.5), but it does not state this power. idle_power may
+-- be 0 to 60 W, for two more cards of two ports. No packet passes the NIC, so that busy_power, which bounds it, is never drawn.
 -- The 84 W of the idle server are stated with its memory, so that the cpu's watts are what the host draws beyond them.
 return {
   name = "memcachedgpu-table5",
