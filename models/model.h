@@ -34,6 +34,7 @@ struct kvc_model_device {
 };
 
 struct kvc_forecast;
+struct kvc_measurable;
 struct kvc_probed_machine;
 struct kvc_profile;
 struct kvc_steadiness;
@@ -132,11 +133,9 @@ struct kvc_model {
      * most once, because SimGrid allows one engine in a process. */
     enum kvc_status (*run)(const struct kvc_run_context *context, struct kvc_diag *diag);
 
-    /* Checks whether this machine can run the scenario for real. NULL exactly if `measure` is. */
-    enum kvc_status (*measure_check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
-    /* Runs the store for real on this machine. NULL: the store has no measured runtime. */
-    enum kvc_status (*measure)(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                               struct kvc_result *result, struct kvc_diag *diag);
+    /* How this machine runs the store for real (models/measured/measurable.h). NULL: the store has no
+     * measured runtime. */
+    const struct kvc_measurable *measurable;
 
     /* Measures the store's own code on this machine and adds its values to the machine file. NULL: the store
      * has nothing to measure. */

@@ -716,6 +716,5 @@ const struct kvc_model kvc_dido_model = {
     .prepare = prepare_store,
     .sizes = sizes,
     .run = run,
-    .measure_check = kvc_dido_measure_check,
-    .measure = kvc_dido_measure,
+    .measurable = &kvc_dido_measurable,
 };

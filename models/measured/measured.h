@@ -62,9 +62,11 @@ struct kvc_measured_sum {
     double stage_ns[KVC_STAGES_MAX]; /* Time between the copies, summed over the tasks of the stage [ns]. */
 };
 
-/* Functions by which a store fills in its part of a result. */
+/* What a run needs to know of a store, and the functions by which the store fills in its part of a result. */
 struct kvc_measured_store {
     const void *data;              /* Argument of the functions. */
+    const atomic_bool *failed;     /* The store has failed: the run ends early. */
+    double preload_wall_s;         /* Wall clock time that it took to fill the store [s]. */
     uint32_t first;                /* Windows before this one do not count. */
     bool open_loop;                /* The clients do not wait for answers. */
     bool one_feed;                 /* It is enough if one task has caught up; false: all must have. */

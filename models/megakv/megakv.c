@@ -544,7 +544,6 @@ const struct kvc_model kvc_megakv_model = {
     .prepare = prepare,
     .sizes = sizes,
     .run = run,
-    .measure_check = kvc_megakv_measure_check,
-    .measure = kvc_megakv_measure,
+    .measurable = &kvc_megakv_measurable,
     .calibrate = kvc_megakv_calibrate,
 };

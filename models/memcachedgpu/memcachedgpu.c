@@ -620,7 +620,6 @@ const struct kvc_model kvc_memcachedgpu_model = {
     .prepare = prepare,
     .sizes = sizes,
     .run = run,
-    .measure_check = kvc_memcachedgpu_measure_check,
-    .measure = kvc_memcachedgpu_measure,
+    .measurable = &kvc_memcachedgpu_measurable,
     .calibrate = kvc_memcachedgpu_calibrate,
 };

@@ -7,6 +7,7 @@
 
 #include "models/cluster/cluster.h"
 #include "models/forecast.h"
+#include "models/measured/measurable.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"
@@ -521,7 +522,7 @@ static enum kvc_status fail_unmeasurable(const struct kvc_model *model, struct k
     char names[256] = "";
     size_t length = 0;
     for (size_t i = 0; kvc_models[i] != NULL && length < sizeof(names); i++) {
-        if (kvc_models[i]->measure != NULL) {
+        if (kvc_models[i]->measurable != NULL) {
             length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", length > 0 ? ", " : "",
                                        kvc_models[i]->name);
         }
@@ -575,7 +576,7 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *whole, const struc
         kvc_memory_plan(kvc_memory_needed_bytes(scenario), available, 1, 1, 1, &jobs, diag);
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
-    if (status == KVC_OK && scenario->model->measure == NULL) {
+    if (status == KVC_OK && scenario->model->measurable == NULL) {
         status = fail_unmeasurable(scenario->model, diag);
     }
     if (status == KVC_OK && scenario->run.change_count > 0) {
@@ -585,12 +586,13 @@ enum kvc_status kvc_driver_measure(const struct kvc_scenario *whole, const struc
         status = fail_policy(scenario, diag);
     }
     if (status == KVC_OK) {
-        status = scenario->model->measure_check(scenario, diag);
+        status = scenario->model->measurable->check(scenario, diag);
     }
     place(scenario, status, diag);
     if (status == KVC_OK) {
         outcome = kvc_outcome_create(0);
-        status = scenario->model->measure(scenario, options->progress, &outcome->result, diag);
+        status = kvc_measurable_run(scenario->model->measurable, scenario, options->progress,
+                                    &outcome->result, diag);
     }
     return hand_out(outcome, status, out);
 }

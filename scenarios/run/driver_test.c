@@ -206,7 +206,7 @@ Test(driver, only_stores_with_a_measured_runtime_are_measured)
     cr_assert_not_null(strstr(diag.message, "found \"fake\""), "%s", diag.message);
     for (size_t i = 0; kvc_models[i] != NULL; i++) {
         const char *list = strstr(diag.message, "stores that have one: ");
-        cr_expect_eq(lists(list, kvc_models[i]->name), kvc_models[i]->measure != NULL, "%s", diag.message);
+        cr_expect_eq(lists(list, kvc_models[i]->name), kvc_models[i]->measurable != NULL, "%s", diag.message);
     }
     kvc_loaded_free(loaded);
 }

@@ -243,7 +243,7 @@ static enum kvc_status measure_team(const struct kvc_scenario *original, uint32_
     kvc_dido_real_costs_pipeline(0, false, &config.pipeline);
     config.pipeline.stage[0].cores = cores;
     scenario.config = &config;
-    enum kvc_status status = kvc_dido_measure(&scenario, progress, result, diag);
+    enum kvc_status status = kvc_measurable_run(&kvc_dido_measurable, &scenario, progress, result, diag);
     for (int task = 0; status == KVC_OK && task < KVC_DIDO_TASKS; task++) {
         char name[KVC_NAME_MAX];
         snprintf(name, sizeof(name), "%s_ns", kvc_dido_task_names[task]);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "models/dido/real/node.h"
-#include "models/measured/measured.h"
 #include "sim/base/array.h"
 #include "sim/base/seeds.h"
 #include "sim/metrics/bottleneck.h"
@@ -27,7 +26,7 @@ static enum kvc_status check_pipeline(const struct kvc_dido_pipeline *pipeline, 
                                needed, most);
 }
 
-enum kvc_status kvc_dido_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+static enum kvc_status check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     if (config->feed != KVC_DIDO_MEMORY) {
@@ -184,54 +183,72 @@ static void report(const void *data, const struct kvc_measured_sum *sum, struct 
 
 /* ---- the run ---- */
 
-/* Runs the node on its threads and reports the results. The counts begin with the warm-up: the first window
- * is left out, so that the difference of two copies covers one window. */
-static enum kvc_status run_node(struct kvc_dido_real_node *node, const struct kvc_scenario *scenario,
-                                const struct kvc_progress *progress, struct kvc_result *result,
-                                struct kvc_diag *diag)
-{
-    const struct kvc_measured_store store = {.data = node,
-                                             .first = 1,
-                                             .open_loop = !node->saturating,
-                                             .one_feed = true,
-                                             .part = find_part,
-                                             .report = report};
-    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
-    enum kvc_status status = kvc_measured_open(measured, &scenario->run, diag);
-    if (status == KVC_OK) {
-        deal_workers(node, measured);
-        kvc_dido_real_node_start(node);
-        status = kvc_measured_run(measured, node->started_s, &node->failed, progress, diag);
-    }
-    if (status == KVC_OK && (atomic_load(&node->failed) || !kvc_dido_real_node_count(node))) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed during the measurement");
-    }
-    if (status == KVC_OK) {
-        kvc_measured_report(measured, &store, result);
-    }
-    kvc_measured_close(measured);
-    free(measured);
-    return status;
-}
+/* A store and the node that works on it. */
+struct measuring {
+    struct kvc_cuckoo_store *store;
+    struct kvc_dido_real_node *node;
+};
 
-enum kvc_status kvc_dido_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                 struct kvc_result *result, struct kvc_diag *diag)
+static enum kvc_status open_store(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                  void **opened, struct kvc_diag *diag)
 {
-    struct kvc_cuckoo_store *store = NULL;
-    enum kvc_status status = kvc_dido_measure_check(scenario, diag);
-    if (status == KVC_OK) {
-        status = kvc_dido_store_create(scenario, kvc_seed_of_replica(scenario->run.seed, 0), progress, &store,
-                                       diag);
-    }
+    struct measuring *measuring = *opened = kvc_array_of(1, sizeof(*measuring));
+    enum kvc_status status = kvc_dido_store_create(scenario, kvc_seed_of_replica(scenario->run.seed, 0),
+                                                   progress, &measuring->store, diag);
     if (status != KVC_OK) {
         return status;
     }
-    kvc_megakv_slab_touch(store->shards[0].slab);
-    struct kvc_dido_real_node *node =
-        kvc_dido_real_node_create(scenario, &store->shards[0], KVC_DIDO_REAL_FEED_BYTES, diag);
-    status = node == NULL ? diag->status : run_node(node, scenario, progress, result, diag);
-    result->preload_wall_s = store->preload_wall_s;
-    kvc_dido_real_node_free(node);
-    kvc_cuckoo_store_free(store);
-    return status;
+    kvc_megakv_slab_touch(measuring->store->shards[0].slab);
+    measuring->node =
+        kvc_dido_real_node_create(scenario, &measuring->store->shards[0], KVC_DIDO_REAL_FEED_BYTES, diag);
+    return measuring->node != NULL ? KVC_OK : diag->status;
 }
+
+static void close_store(void *opened)
+{
+    struct measuring *measuring = opened;
+    if (measuring != NULL) {
+        kvc_dido_real_node_free(measuring->node);
+        kvc_cuckoo_store_free(measuring->store);
+        free(measuring);
+    }
+}
+
+/* The counts begin with the warm-up: the first window is left out, so that the difference of two copies
+ * covers one window. */
+static void join(void *opened, struct kvc_measured *measured, struct kvc_measured_store *reports)
+{
+    const struct measuring *measuring = opened;
+    struct kvc_dido_real_node *node = measuring->node;
+    deal_workers(node, measured);
+    kvc_dido_real_node_start(node);
+    *reports = (struct kvc_measured_store){.data = node,
+                                           .failed = &node->failed,
+                                           .preload_wall_s = measuring->store->preload_wall_s,
+                                           .first = 1,
+                                           .open_loop = !node->saturating,
+                                           .one_feed = true,
+                                           .part = find_part,
+                                           .report = report};
+}
+
+static void set_clock(void *opened, double started_s)
+{
+    const struct measuring *measuring = opened;
+    kvc_dido_real_node_set_clock(measuring->node, started_s);
+}
+
+static enum kvc_status finish(void *opened, struct kvc_diag *diag)
+{
+    const struct measuring *measuring = opened;
+    return !atomic_load(&measuring->node->failed) && kvc_dido_real_node_count(measuring->node)
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed during the measurement");
+}
+
+const struct kvc_measurable kvc_dido_measurable = {.check = check,
+                                                   .open = open_store,
+                                                   .close = close_store,
+                                                   .join = join,
+                                                   .set_clock = set_clock,
+                                                   .finish = finish};

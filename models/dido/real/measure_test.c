@@ -14,7 +14,7 @@ static void expect_refused(struct kvc_test_node *test, const char *message)
 {
     struct kvc_diag diag = {0};
     kvc_test_node_resolve(test);
-    enum kvc_status status = kvc_dido_measure_check(&test->scenario, &diag);
+    enum kvc_status status = kvc_dido_measurable.check(&test->scenario, &diag);
     cr_expect_eq(status, KVC_ERR_SCENARIO, "%s", message);
     cr_expect_not_null(strstr(diag.message, message), "found \"%s\"", diag.message);
 }
@@ -91,7 +91,7 @@ Test(measure, a_run_reports_what_it_did)
     test.scenario.run.duration_ns = 50e6;
     test.scenario.run.warmup_ns = 20e6;
     kvc_test_node_resolve(&test);
-    enum kvc_status status = kvc_dido_measure(&test.scenario, NULL, &result, &diag);
+    enum kvc_status status = kvc_measurable_run(&kvc_dido_measurable, &test.scenario, NULL, &result, &diag);
     cr_assert_eq(status, KVC_OK, "%s", diag.message);
     cr_expect_gt(result.throughput_mops, 0);
     cr_expect_eq(result.misses, 0);

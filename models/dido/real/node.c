@@ -155,8 +155,13 @@ bool kvc_dido_real_node_count(struct kvc_dido_real_node *node)
 
 void kvc_dido_real_node_start(struct kvc_dido_real_node *node)
 {
-    node->started_s = kvc_clock_wall_s();
-    node->started_ticks = kvc_clock_ticks();
+    node->started_s = node->ticks_from_s = kvc_clock_wall_s();
+    node->ticks_from = kvc_clock_ticks();
+}
+
+void kvc_dido_real_node_set_clock(struct kvc_dido_real_node *node, double started_s)
+{
+    node->started_s = started_s;
 }
 
 uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kvc_dido_task task)
@@ -170,6 +175,6 @@ uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kv
 
 double kvc_dido_real_tick_ns(const struct kvc_dido_real_node *node)
 {
-    double run_ns = (kvc_clock_wall_s() - node->started_s) * 1e9;
-    return run_ns / (double)(kvc_clock_ticks() - node->started_ticks);
+    double run_ns = (kvc_clock_wall_s() - node->ticks_from_s) * 1e9;
+    return run_ns / (double)(kvc_clock_ticks() - node->ticks_from);
 }

@@ -65,9 +65,10 @@ struct kvc_dido_real_node {
     bool saturating;    /* Clients always have the next request ready. */
     double interval_ns; /* Longest time of a stage. */
     atomic_uint
-        batch_queries; /* Queries of the next batch, which the last stage sizes under saturating clients. */
-    double started_s;  /* Wall clock at time 0 [s]. */
-    uint64_t started_ticks; /* The clock of the tasks then. */
+        batch_queries;   /* Queries of the next batch, which the last stage sizes under saturating clients. */
+    double started_s;    /* Wall clock at time 0 [s]. */
+    double ticks_from_s; /* When ticks began to count [s]. */
+    uint64_t ticks_from; /* The clock of the tasks then. */
 
     atomic_ullong disturbed_ns; /* When a thread last came back after it was kept from running [ns]. */
 
@@ -106,6 +107,9 @@ struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *
 
 /* Starts the clock of the node. */
 void kvc_dido_real_node_start(struct kvc_dido_real_node *node);
+
+/* Sets time 0 of the clock of the node, while no task runs [s]. */
+void kvc_dido_real_node_set_clock(struct kvc_dido_real_node *node, double started_s);
 
 /* Returns the time of a task so far, summed over the threads, in ticks, and the length of a tick [ns]. */
 uint64_t kvc_dido_real_task_ticks(const struct kvc_dido_real_node *node, enum kvc_dido_task task);

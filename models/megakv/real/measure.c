@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/measured/measured.h"
 #include "models/megakv/config.h"
 #include "models/megakv/real/pipeline.h"
 #include "sim/base/array.h"
@@ -21,7 +20,7 @@ static uint32_t needed_cores(const struct kvc_megakv_config *config)
                                                         : 1 + 2 * config->streams;
 }
 
-enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+static enum kvc_status check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     if (config->shards != 1) {
@@ -61,21 +60,6 @@ enum kvc_status kvc_megakv_measure_check(const struct kvc_scenario *scenario, st
     return KVC_OK;
 }
 
-static enum kvc_status check_values(const struct kvc_megakv_real_node *node, struct kvc_diag *diag)
-{
-    uint64_t wrong = 0;
-    for (uint32_t i = 0; i < node->count; i++) {
-        wrong += node->pipeline[i]->answerer.wrong;
-    }
-    if (atomic_load(&node->failed)) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while it searched");
-    }
-    return wrong == 0 ? KVC_OK
-                      : kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                                      "%llu values that were read do not belong to their keys",
-                                      (unsigned long long)wrong);
-}
-
 /* Returns the bytes of packets for each pipeline. They are enough that caches and CLOCK do not favour keys
  * that return soon. */
 static uint64_t feed_bytes(const struct kvc_scenario *scenario)
@@ -84,28 +68,47 @@ static uint64_t feed_bytes(const struct kvc_scenario *scenario)
     return share < FEED_BYTES_MAX ? share : FEED_BYTES_MAX;
 }
 
+/* A store and the node that works on it. */
+struct measuring {
+    const struct kvc_megakv_config *config;
+    struct kvc_cuckoo_store *store;
+    struct kvc_megakv_real_node node;
+};
+
 /* Opens the node of the scenario over a new, preloaded store. All memory of the store is resident before the
  * run, as in real servers; otherwise, every first write to a new slab would wait for the system to clear a
  * page. */
-static enum kvc_status open_node(struct kvc_megakv_real_node *node, struct kvc_cuckoo_store **store,
-                                 const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                 struct kvc_diag *diag)
+static enum kvc_status open_store(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                  void **opened, struct kvc_diag *diag)
 {
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    struct measuring *measuring = *opened = kvc_array_of(1, sizeof(*measuring));
+    const struct kvc_megakv_config *config = measuring->config = kvc_megakv_config_of(scenario);
     bool on_gpu = config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
-    enum kvc_status status =
-        kvc_megakv_store_create(scenario, kvc_seed_of_replica(scenario->run.seed, 0), progress, store, diag);
-    if (status == KVC_OK) {
-        kvc_megakv_slab_touch((*store)->shards[0].slab);
+    enum kvc_status status = kvc_megakv_store_create(scenario, kvc_seed_of_replica(scenario->run.seed, 0),
+                                                     progress, &measuring->store, diag);
+    if (status != KVC_OK) {
+        return status;
     }
-    if (status == KVC_OK && on_gpu) {
-        status = kvc_megakv_real_device_move_index(scenario, &(*store)->shards[0], diag);
+    struct kvc_cuckoo_shard *shard = &measuring->store->shards[0];
+    kvc_megakv_slab_touch(shard->slab);
+    if (on_gpu) {
+        status = kvc_megakv_real_device_move_index(scenario, shard, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_megakv_real_node_open(node, scenario, &(*store)->shards[0], on_gpu, feed_bytes(scenario),
-                                           diag);
+        status =
+            kvc_megakv_real_node_open(&measuring->node, scenario, shard, on_gpu, feed_bytes(scenario), diag);
     }
     return status;
+}
+
+static void close_store(void *opened)
+{
+    struct measuring *measuring = opened;
+    if (measuring != NULL) {
+        kvc_megakv_real_node_close(&measuring->node);
+        kvc_cuckoo_store_free(measuring->store);
+        free(measuring);
+    }
 }
 
 /* ---- tasks ---- */
@@ -285,49 +288,49 @@ static void report(const void *data, const struct kvc_measured_sum *sum, struct 
 
 /* ---- the run ---- */
 
-static enum kvc_status run_node(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
-                                const struct kvc_progress *progress, struct kvc_measured *measured,
-                                struct kvc_diag *diag)
+static void join(void *opened, struct kvc_measured *measured, struct kvc_measured_store *reports)
 {
-    enum kvc_status status = kvc_measured_open(measured, &scenario->run, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    deal_tasks(node, kvc_megakv_config_of(scenario), measured);
+    struct measuring *measuring = opened;
+    struct kvc_megakv_real_node *node = &measuring->node;
+    deal_tasks(node, measuring->config, measured);
     kvc_megakv_real_node_start(node, measured->from_ns, kvc_measured_until_ns(measured));
-    status = kvc_measured_run(measured, node->started_s, &node->failed, progress, diag);
-    return status == KVC_OK ? check_values(node, diag) : status;
+    *reports = (struct kvc_measured_store){.data = node,
+                                           .failed = &node->failed,
+                                           .preload_wall_s = measuring->store->preload_wall_s,
+                                           .open_loop = !node->saturating,
+                                           .values = VALUES,
+                                           .value_name = value_names,
+                                           .part = find_part,
+                                           .report = report};
 }
 
-enum kvc_status kvc_megakv_measure(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
-                                   struct kvc_result *result, struct kvc_diag *diag)
+static void set_clock(void *opened, double started_s)
 {
-    struct kvc_cuckoo_store *store = NULL;
-    enum kvc_status status = kvc_megakv_measure_check(scenario, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    struct kvc_megakv_real_node *node = kvc_array_of(1, sizeof(*node));
-    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
-    status = open_node(node, &store, scenario, progress, diag);
-    if (status == KVC_OK) {
-        status = run_node(node, scenario, progress, measured, diag);
-    }
-    if (status == KVC_OK) {
-        kvc_measured_report(measured,
-                            &(struct kvc_measured_store){.data = node,
-                                                         .open_loop = !node->saturating,
-                                                         .values = VALUES,
-                                                         .value_name = value_names,
-                                                         .part = find_part,
-                                                         .report = report},
-                            result);
-        result->preload_wall_s = store->preload_wall_s;
-    }
-    kvc_measured_close(measured);
-    free(measured);
-    kvc_megakv_real_node_close(node);
-    free(node);
-    kvc_cuckoo_store_free(store);
-    return status;
+    struct measuring *measuring = opened;
+    kvc_megakv_real_node_set_clock(&measuring->node, started_s);
 }
+
+/* Checks that all values that were read belong to their keys. */
+static enum kvc_status finish(void *opened, struct kvc_diag *diag)
+{
+    const struct measuring *measuring = opened;
+    const struct kvc_megakv_real_node *node = &measuring->node;
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        wrong += node->pipeline[i]->answerer.wrong;
+    }
+    if (atomic_load(&node->failed)) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed while it searched");
+    }
+    return wrong == 0 ? KVC_OK
+                      : kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                                      "%llu values that were read do not belong to their keys",
+                                      (unsigned long long)wrong);
+}
+
+const struct kvc_measurable kvc_megakv_measurable = {.check = check,
+                                                     .open = open_store,
+                                                     .close = close_store,
+                                                     .join = join,
+                                                     .set_clock = set_clock,
+                                                     .finish = finish};

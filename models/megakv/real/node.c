@@ -121,11 +121,17 @@ void kvc_megakv_real_node_start(struct kvc_megakv_real_node *node, double from_n
 {
     node->from_ns = from_ns;
     node->until_ns = until_ns;
-    node->started_s = kvc_clock_wall_s();
     for (uint32_t i = 0; i < node->count; i++) {
-        struct kvc_megakv_real_answerer *answerer = &node->pipeline[i]->answerer;
-        answerer->started_s = node->started_s;
-        answerer->from_ns = from_ns;
-        answerer->until_ns = until_ns;
+        node->pipeline[i]->answerer.from_ns = from_ns;
+        node->pipeline[i]->answerer.until_ns = until_ns;
+    }
+    kvc_megakv_real_node_set_clock(node, kvc_clock_wall_s());
+}
+
+void kvc_megakv_real_node_set_clock(struct kvc_megakv_real_node *node, double started_s)
+{
+    node->started_s = started_s;
+    for (uint32_t i = 0; i < node->count; i++) {
+        node->pipeline[i]->answerer.started_s = started_s;
     }
 }

@@ -96,4 +96,7 @@ void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* A zeroed 
 /* Starts the clock of the node and of its senders, and sets the measured time [ns]. */
 void kvc_megakv_real_node_start(struct kvc_megakv_real_node *node, double from_ns, double until_ns);
 
+/* Sets time 0 of the clock of the node and of its senders, while no task runs [s]. */
+void kvc_megakv_real_node_set_clock(struct kvc_megakv_real_node *node, double started_s);
+
 #endif

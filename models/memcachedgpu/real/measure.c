@@ -50,7 +50,7 @@ static enum kvc_status check_load(const struct kvc_scenario *scenario, struct kv
     return KVC_OK;
 }
 
-enum kvc_status kvc_memcachedgpu_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+static enum kvc_status check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     uint32_t needed = 1 + config->post_threads, cores = kvc_pin_cores();
@@ -75,51 +75,29 @@ enum kvc_status kvc_memcachedgpu_measure_check(const struct kvc_scenario *scenar
 
 #ifndef KVC_HAVE_CUDA
 
-static enum kvc_status measure_node(const struct kvc_scenario *scenario,
-                                    const struct kvc_memcachedgpu_real_params *params,
-                                    const struct kvc_progress *progress, struct kvc_result *result,
-                                    struct kvc_diag *diag)
+static enum kvc_status open_store(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                  void **opened, struct kvc_diag *diag)
 {
-    (void)scenario, (void)params, (void)progress, (void)result;
+    (void)scenario, (void)progress, (void)opened;
     return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                          "this program was built without CUDA; MemcachedGPU is measured on a GPU");
 }
 
-#else
-
-static enum kvc_status measure_node(const struct kvc_scenario *scenario,
-                                    const struct kvc_memcachedgpu_real_params *params,
-                                    const struct kvc_progress *progress, struct kvc_result *result,
-                                    struct kvc_diag *diag)
+static void close_store(void *opened)
 {
-    struct kvc_memcachedgpu_real_node *node = aligned_alloc(64, sizeof(*node));
-    if (node == NULL) {
-        kvc_out_of_memory("a node");
-    }
-    enum kvc_status status = kvc_memcachedgpu_real_node_open(node, scenario, params, progress, diag);
-    if (status == KVC_OK) {
-        status = kvc_memcachedgpu_real_threads_run(node, &scenario->run, progress, result, diag);
-    }
-    if (status == KVC_OK) {
-        result->preload_wall_s = node->preload_wall_s;
-    }
-    kvc_memcachedgpu_real_node_close(node);
-    free(node);
-    return status;
+    (void)opened; /* No store is ever opened. */
 }
 
-#endif
+const struct kvc_measurable kvc_memcachedgpu_measurable = {
+    .check = check, .open = open_store, .close = close_store};
 
-enum kvc_status kvc_memcachedgpu_measure(const struct kvc_scenario *scenario,
-                                         const struct kvc_progress *progress, struct kvc_result *result,
-                                         struct kvc_diag *diag)
+#else
+
+static enum kvc_status open_store(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                  void **opened, struct kvc_diag *diag)
 {
     const struct kvc_memcachedgpu_config *config = kvc_memcachedgpu_config_of(scenario);
     const struct kvc_memcachedgpu_options *options = config->options;
-    enum kvc_status status = kvc_memcachedgpu_measure_check(scenario, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
     const struct kvc_memcachedgpu_real_params params = {
         .batch = config->batch,
         .streams = config->streams,
@@ -133,5 +111,31 @@ enum kvc_status kvc_memcachedgpu_measure(const struct kvc_scenario *scenario,
         .background_ns = options->background_ns,
         .background_start_ns = options->background_start_ns,
     };
-    return measure_node(scenario, &params, progress, result, diag);
+    struct kvc_memcachedgpu_real_node *node = *opened = aligned_alloc(64, sizeof(*node));
+    if (node == NULL) {
+        kvc_out_of_memory("a node");
+    }
+    return kvc_memcachedgpu_real_node_open(node, scenario, &params, progress, diag);
 }
+
+static void close_store(void *opened)
+{
+    if (opened != NULL) {
+        kvc_memcachedgpu_real_node_close(opened);
+        free(opened);
+    }
+}
+
+static void set_clock(void *opened, double started_s)
+{
+    kvc_memcachedgpu_real_node_set_clock(opened, started_s);
+}
+
+const struct kvc_measurable kvc_memcachedgpu_measurable = {.check = check,
+                                                           .open = open_store,
+                                                           .close = close_store,
+                                                           .join = kvc_memcachedgpu_real_threads_join,
+                                                           .set_clock = set_clock,
+                                                           .finish = kvc_memcachedgpu_real_threads_finish};
+
+#endif

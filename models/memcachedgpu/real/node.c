@@ -294,8 +294,13 @@ void kvc_memcachedgpu_real_node_close(struct kvc_memcachedgpu_real_node *node)
 
 void kvc_memcachedgpu_real_node_start(struct kvc_memcachedgpu_real_node *node, double from_ns)
 {
-    node->started_s = kvc_clock_wall_s();
     node->from_ns = from_ns;
+    kvc_memcachedgpu_real_node_set_clock(node, kvc_clock_wall_s());
+}
+
+void kvc_memcachedgpu_real_node_set_clock(struct kvc_memcachedgpu_real_node *node, double started_s)
+{
+    node->started_s = started_s;
 }
 
 double kvc_memcachedgpu_real_node_ns(const struct kvc_memcachedgpu_real_node *node)

@@ -89,6 +89,9 @@ void kvc_memcachedgpu_real_node_close(struct kvc_memcachedgpu_real_node *node);
 /* Starts the clock of the node. */
 void kvc_memcachedgpu_real_node_start(struct kvc_memcachedgpu_real_node *node, double from_ns);
 
+/* Sets time 0 of the clock of the node, while no task runs [s]. */
+void kvc_memcachedgpu_real_node_set_clock(struct kvc_memcachedgpu_real_node *node, double started_s);
+
 /* Returns the time since the node was started [ns]. */
 double kvc_memcachedgpu_real_node_ns(const struct kvc_memcachedgpu_real_node *node);
 

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/measured/measured.h"
-#include "sim/base/array.h"
 #include "sim/metrics/bottleneck.h"
 
 /* ---- tasks ---- */
@@ -127,53 +125,38 @@ static uint64_t count_wrong(const struct kvc_memcachedgpu_real_post *post)
     return wrong;
 }
 
-static enum kvc_status check_frames(const struct kvc_memcachedgpu_real_node *node, struct kvc_diag *diag)
+/* The counts begin with the warm-up: the first window is left out, so that the difference of two copies
+ * covers one window. */
+void kvc_memcachedgpu_real_threads_join(void *opened, struct kvc_measured *measured,
+                                        struct kvc_measured_store *reports)
 {
+    static const char *const value_names[] = {"search_job_half_frac"};
+    struct kvc_memcachedgpu_real_node *node = opened;
+    deal_tasks(node, measured);
+    kvc_memcachedgpu_real_node_start(node, measured->from_ns);
+    *reports = (struct kvc_measured_store){.data = node,
+                                           .failed = &node->failed,
+                                           .preload_wall_s = node->preload_wall_s,
+                                           .first = 1,
+                                           .values = 1,
+                                           .value_name = value_names,
+                                           .part = find_part,
+                                           .report = report};
+}
+
+enum kvc_status kvc_memcachedgpu_real_threads_finish(void *opened, struct kvc_diag *diag)
+{
+    struct kvc_memcachedgpu_real_node *node = opened;
     uint64_t wrong = 0, unanswered = 0;
+    if (!kvc_memcachedgpu_real_node_drain(node) || atomic_load(&node->failed)) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed during the measurement");
+    }
     for (uint32_t p = 0; p < node->params.post_threads; p++) {
         wrong += count_wrong(&node->post[p]);
         unanswered += node->post[p].answerer.unanswered;
-    }
-    if (atomic_load(&node->failed)) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "the GPU failed during the measurement");
     }
     return wrong + unanswered == 0 ? KVC_OK
                                    : kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                                                    "%llu of the last frames are wrong, %llu GETs have none",
                                                    (unsigned long long)wrong, (unsigned long long)unanswered);
-}
-
-enum kvc_status kvc_memcachedgpu_real_threads_run(struct kvc_memcachedgpu_real_node *node,
-                                                  const struct kvc_run *run,
-                                                  const struct kvc_progress *progress,
-                                                  struct kvc_result *result, struct kvc_diag *diag)
-{
-    static const char *const value_names[] = {"search_job_half_frac"};
-    /* The counts begin with the warm-up: the first window is left out, so that the difference of two copies
-     * covers one window. */
-    const struct kvc_measured_store store = {.data = node,
-                                             .first = 1,
-                                             .values = 1,
-                                             .value_name = value_names,
-                                             .part = find_part,
-                                             .report = report};
-    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
-    enum kvc_status status = kvc_measured_open(measured, run, diag);
-    if (status == KVC_OK) {
-        deal_tasks(node, measured);
-        kvc_memcachedgpu_real_node_start(node, measured->from_ns);
-        status = kvc_measured_run(measured, node->started_s, &node->failed, progress, diag);
-        if (!kvc_memcachedgpu_real_node_drain(node)) {
-            atomic_store(&node->failed, true);
-        }
-    }
-    if (status == KVC_OK) {
-        status = check_frames(node, diag);
-    }
-    if (status == KVC_OK) {
-        kvc_measured_report(measured, &store, result);
-    }
-    kvc_measured_close(measured);
-    free(measured);
-    return status;
 }

@@ -3,17 +3,18 @@
 #ifndef KVC_MODELS_MEMCACHEDGPU_REAL_THREADS_H
 #define KVC_MODELS_MEMCACHEDGPU_REAL_THREADS_H
 
+#include "models/measured/measured.h"
 #include "models/memcachedgpu/real/node.h"
-#include "sim/metrics/result.h"
+#include "sim/base/diag.h"
 
-/* Runs an open node: it warms up and measures as kvc_memcachedgpu_measure() says, and fills in the metrics of
- * the quiet windows, with intervals, and the raw metrics of all windows. t_search_us is the time of a GET
- * kernel from the first start of a block to the last end, and jobs_per_search its packets. streams_mean is
- * the number of batches in flight. The histogram in `result` must be empty. Returns KVC_ERR_RUNTIME if a
- * thread cannot be started, the GPU fails, or a frame is wrong. */
-enum kvc_status kvc_memcachedgpu_real_threads_run(struct kvc_memcachedgpu_real_node *node,
-                                                  const struct kvc_run *run,
-                                                  const struct kvc_progress *progress,
-                                                  struct kvc_result *result, struct kvc_diag *diag);
+/* Adds the threads of an open node to a run, and fills in *reports. t_search_us is the time of a GET kernel
+ * from the first start of a block to the last end, and jobs_per_search its packets. streams_mean is the
+ * number of batches in flight. */
+void kvc_memcachedgpu_real_threads_join(void *node, struct kvc_measured *measured,
+                                        struct kvc_measured_store *reports);
+
+/* Waits for the batches in flight of a node whose threads have ended, and checks its last frames. Returns
+ * KVC_ERR_RUNTIME if the GPU failed or a frame is wrong. */
+enum kvc_status kvc_memcachedgpu_real_threads_finish(void *node, struct kvc_diag *diag);
 
 #endif

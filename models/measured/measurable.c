@@ -1,0 +1,43 @@
+#include "models/measured/measurable.h"
+
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+#include "sim/base/clock.h"
+
+enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
+                                        const struct kvc_run *run, const struct kvc_progress *progress,
+                                        struct kvc_result *result, struct kvc_diag *diag)
+{
+    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
+    struct kvc_measured_store reports = {0};
+    enum kvc_status status = kvc_measured_open(measured, run, diag);
+    if (status == KVC_OK) {
+        measurable->join(store, measured, &reports);
+        double started_s = kvc_clock_wall_s();
+        measurable->set_clock(store, started_s);
+        status = kvc_measured_run(measured, started_s, reports.failed, progress, diag);
+        enum kvc_status finished = measurable->finish(store, diag);
+        status = status == KVC_OK ? finished : status;
+    }
+    if (status == KVC_OK) {
+        kvc_measured_report(measured, &reports, result);
+        result->preload_wall_s = reports.preload_wall_s;
+    }
+    kvc_measured_close(measured);
+    free(measured);
+    return status;
+}
+
+enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
+                                   const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                   struct kvc_result *result, struct kvc_diag *diag)
+{
+    void *store = NULL;
+    enum kvc_status status = measurable->open(scenario, progress, &store, diag);
+    if (status == KVC_OK) {
+        status = kvc_measurable_run_open(measurable, store, &scenario->run, progress, result, diag);
+    }
+    measurable->close(store);
+    return status;
+}
