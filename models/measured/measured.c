@@ -4,14 +4,26 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
+#include "sim/base/clock.h"
 #include "sim/base/diag.h"
 #include "sim/probes/noise.h"
 
-enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run,
+/* Windows of a turn: 100 ms for a store that is alone, 30 ms for one of two. */
+enum { TURN_ALONE = 10, TURN_PAIRED = 3, TURNS_OF_PATTERN = 4 };
+
+enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run, uint32_t pairs,
                                   struct kvc_diag *diag)
 {
-    *measured = (struct kvc_measured){.from_ns = kvc_run_real_warmup_ns(run)};
-    kvc_watched_plan(&measured->watched, run->duration_ns);
+    uint32_t sides = pairs > 0 ? 2 : 1, turn = pairs > 0 ? TURN_PAIRED : TURN_ALONE;
+    double counting_ns = pairs > 0 ? pairs * 2.0 * (TURN_PAIRED - 1) * kvc_quiet_window_ns : run->duration_ns;
+    /* The first window begins a turn, that of side 0 of the first pair. */
+    double unit_ns = turn * kvc_quiet_window_ns * (pairs > 0 ? TURNS_OF_PATTERN : 1);
+    double warmup_ns = sides * kvc_run_real_warmup_ns(run);
+    *measured = (struct kvc_measured){.sides = sides, .from_ns = ceil(warmup_ns / unit_ns) * unit_ns};
+    kvc_watched_plan(&measured->watched, counting_ns, turn);
+    if (pairs > 0) {
+        measured->watched.room = measured->watched.least = pairs * 2 * turn; /* Half of them always count. */
+    }
     return kvc_cores_measure(&measured->noise.cores, diag);
 }
 
@@ -23,6 +35,7 @@ void kvc_measured_close(struct kvc_measured *measured)
         }
         free(measured->copy[i]);
     }
+    kvc_memory_watch_close(&measured->memory);
     kvc_watched_close(&measured->watched);
 }
 
@@ -33,6 +46,7 @@ void kvc_measured_add(struct kvc_measured *measured, const struct kvc_measured_t
         KVC_BUG("a run has more than %d tasks or %d stages", KVC_MEASURED_TASKS_MAX, KVC_STAGES_MAX);
     }
     measured->task[number] = *task;
+    measured->task[number].side = measured->side;
     measured->copy[number] = kvc_array_of(measured->watched.room, sizeof(*measured->copy[number]));
     if (task->core >= measured->cores) {
         measured->cores = task->core + 1;
@@ -59,7 +73,7 @@ static void copy_counts(void *copies, void *data, uint32_t number, uint32_t firs
             *task->caught_up = false;
         }
         if (task->oldest_sent_ns != NULL) {
-            copy->oldest_sent_ns = *task->oldest_sent_ns;
+            copy->oldest_sent_ns = *task->oldest_sent_ns + measured->rested_ns[task->side];
             *task->oldest_sent_ns = INFINITY;
         }
         if (task->latency != NULL && !kvc_histogram_take(task->latency, &copy->latency)) {
@@ -68,24 +82,50 @@ static void copy_counts(void *copies, void *data, uint32_t number, uint32_t firs
     }
 }
 
-enum kvc_status kvc_measured_run(struct kvc_measured *measured, double started_s, const atomic_bool *failed,
+static void read_memory(void *data, uint32_t core)
+{
+    struct kvc_measured *measured = data;
+    kvc_memory_watch_read(&measured->memory, core);
+}
+
+static void begin_turn(void *data, uint32_t side, double clock_s)
+{
+    struct kvc_measured *measured = data;
+    measured->rested_ns[side] = (clock_s - measured->started_s) * 1e9;
+    measured->set_clock[side](measured->store[side], clock_s);
+}
+
+enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_bool *const failed[2],
                                  const struct kvc_progress *progress, struct kvc_diag *diag)
 {
+    const struct kvc_watched *watched = &measured->watched;
+    enum kvc_status status = kvc_memory_watch_open(&measured->memory, (uint64_t)measured->footprint_bytes,
+                                                   measured->cores, watched->room / watched->turn + 1, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
     struct kvc_watched_task task[KVC_MEASURED_TASKS_MAX];
     for (uint32_t i = 0; i < measured->tasks; i++) {
-        task[i] = (struct kvc_watched_task){measured->task[i].core, measured->task[i].step, copy_counts,
-                                            measured->task[i].data, i};
+        const struct kvc_measured_task *own = &measured->task[i];
+        task[i] = (struct kvc_watched_task){own->core, own->side, own->step, copy_counts, own->data, i};
     }
+    measured->started_s = kvc_clock_wall_s();
+    for (uint32_t side = 0; side < measured->sides; side++) {
+        measured->set_clock[side](measured->store[side], measured->started_s);
+    }
+    const struct kvc_watched_turns turns = {
+        .sides = measured->sides, .pause = read_memory, .begin = begin_turn, .data = measured};
     const struct kvc_watched_tasks tasks = {.task = task,
                                             .count = measured->tasks,
                                             .cores = measured->cores,
-                                            .started_s = started_s,
+                                            .started_s = measured->started_s,
                                             .from_ns = measured->from_ns,
-                                            .failed = failed,
-                                            .copies = measured};
+                                            .failed = {failed[0], failed[1]},
+                                            .copies = measured,
+                                            .turns = &turns};
     struct kvc_noise noise;
     kvc_noise_begin(&noise);
-    enum kvc_status status = kvc_watched_threads_run(&measured->watched, &tasks, progress, diag);
+    status = kvc_watched_threads_run(&measured->watched, &tasks, progress, diag);
     measured->noise.others_frac = kvc_noise_frac(&noise);
     return status;
 }
@@ -138,14 +178,16 @@ static void add_task(const struct kvc_measured *measured, uint32_t number, const
     sum->mops += ns > 0 ? answered(&counts) / ns * 1e3 : 0;
 }
 
-void kvc_measured_add_up(const struct kvc_measured *measured, const bool *wanted,
+void kvc_measured_add_up(const struct kvc_measured *measured, uint32_t side, const bool *wanted,
                          struct kvc_histogram *latency, struct kvc_measured_sum *sum)
 {
     uint32_t windows = kvc_quiet_count(wanted, measured->watched.count);
     *sum = (struct kvc_measured_sum){.windows = windows, .window_ns = windows * kvc_quiet_window_ns};
     kvc_histogram_reset(latency);
     for (uint32_t i = 0; i < measured->tasks; i++) {
-        add_task(measured, i, wanted, latency, sum);
+        if (measured->task[i].side == side) {
+            add_task(measured, i, wanted, latency, sum);
+        }
     }
 }
 
@@ -180,16 +222,17 @@ static void add_up(const void *data, const bool *wanted, struct kvc_histogram *l
 {
     const struct reported *reported = data;
     struct kvc_measured_sum sum;
-    kvc_measured_add_up(reported->measured, wanted, latency, &sum);
+    kvc_measured_add_up(reported->measured, 0, wanted, latency, &sum);
     part->mops = sum.mops;
     reported->store->part(reported->store->data, &sum, part);
 }
 
-static void report(const void *data, const bool *wanted, struct kvc_result *result)
+void kvc_measured_report_part(const struct kvc_measured *measured, uint32_t side,
+                              const struct kvc_measured_store *store, const bool *wanted,
+                              struct kvc_result *result)
 {
-    const struct reported *reported = data;
     struct kvc_measured_sum sum;
-    kvc_measured_add_up(reported->measured, wanted, &result->latency, &sum);
+    kvc_measured_add_up(measured, side, wanted, &result->latency, &sum);
     result->hits = (uint64_t)sum.all.hits;
     result->misses = (uint64_t)sum.all.misses;
     result->gets = result->hits + result->misses;
@@ -200,8 +243,14 @@ static void report(const void *data, const bool *wanted, struct kvc_result *resu
     result->has_histogram = true;
     result->throughput_mops = sum.mops;
     result->simulated_s = sum.window_ns / 1e9;
-    result->warmup_s = reported->measured->from_ns / 1e9;
-    reported->store->report(reported->store->data, &sum, result);
+    result->warmup_s = measured->from_ns / 1e9;
+    store->report(store->data, &sum, result);
+}
+
+static void report(const void *data, const bool *wanted, struct kvc_result *result)
+{
+    const struct reported *reported = data;
+    kvc_measured_report_part(reported->measured, 0, reported->store, wanted, result);
 }
 
 void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measured_store *store,
@@ -212,11 +261,14 @@ void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measure
                                                     .flow_of = flow_of,
                                                     .from_ns = measured->from_ns,
                                                     .open_loop = store->open_loop,
-                                                    .first = store->first,
                                                     .add_up = add_up,
                                                     .report = report,
                                                     .values = store->values,
                                                     .half_widths = store->value_name};
     kvc_watched_report(&measured->watched, &watched_store, result);
     kvc_watched_report_noise(&measured->watched, &measured->noise, result);
+    struct kvc_memory_rates memory = kvc_memory_watch_rates(&measured->memory);
+    kvc_metrics_set(&result->model, "memory_line_ns", memory.line_ns);
+    kvc_metrics_set(&result->model, "memory_latency_ns", memory.latency_ns);
+    kvc_metrics_set(&result->model, "memory_bytes_per_s", memory.bytes_per_s);
 }

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "sim/metrics/histogram.h"
+#include "sim/probes/memory_watch.h"
 #include "sim/probes/watched.h"
 #include "sim/scenario.h"
 
@@ -31,6 +32,7 @@ struct kvc_measured_counts {
 /* A task of the store. */
 struct kvc_measured_task {
     uint32_t core;  /* From 0. */
+    uint32_t side;  /* Side of a run of two stores; kvc_measured_add() sets it. */
     uint32_t stage; /* Counts are summed up by stage; a stage may have several tasks. */
     kvc_watched_step_fn *step;
     void (*count)(const void *data, struct kvc_measured_counts *counts); /* Sets the counts so far. */
@@ -67,7 +69,6 @@ struct kvc_measured_store {
     const void *data;              /* Argument of the functions. */
     const atomic_bool *failed;     /* The store has failed: the run ends early. */
     double preload_wall_s;         /* Wall clock time that it took to fill the store [s]. */
-    uint32_t first;                /* Windows before this one do not count. */
     bool open_loop;                /* The clients do not wait for answers. */
     bool one_feed;                 /* It is enough if one task has caught up; false: all must have. */
     uint32_t values;               /* Metrics of the store that get intervals. */
@@ -83,18 +84,26 @@ struct kvc_measured_store {
 
 /* A measured run. A zeroed struct can be closed. */
 struct kvc_measured {
+    uint32_t sides; /* 1, or 2 stores that take turns. */
+    uint32_t side;  /* Side to which added tasks belong. */
     uint32_t tasks, cores;
     struct kvc_measured_task task[KVC_MEASURED_TASKS_MAX];
     double from_ns; /* When the first window begins, after the warm-up [ns]. */
     struct kvc_watched watched;
     struct kvc_watched_noise noise;
+    double footprint_bytes; /* Size of the stores, for the watch of the memory [bytes]. */
+    struct kvc_memory_watch memory;
+    void *store[2];                                      /* Argument of set_clock. */
+    void (*set_clock[2])(void *store, double started_s); /* Sets time 0 of the clock of a side's store [s]. */
+    double started_s;                                    /* Wall clock at the beginning [s]. */
+    double rested_ns[2]; /* How far the clock of each side lags behind [ns]. */
     struct kvc_measured_copy *copy[KVC_MEASURED_TASKS_MAX]; /* By task and window. */
 };
 
-/* Plans a run with windows for the duration of `run`, and for several times as long in case too few are
- * quiet, and measures the speed of the cores. Returns the errors of kvc_cores_measure(). The run must be
- * closed even then. */
-enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run,
+/* Plans a run of one store with windows for the duration of `run`, and for several times as long in case too
+ * few are quiet, or a run of two stores with `pairs` pairs of turns, and measures the speed of the cores.
+ * Returns the errors of kvc_cores_measure(). The run must be closed even then. */
+enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run, uint32_t pairs,
                                   struct kvc_diag *diag);
 void kvc_measured_close(struct kvc_measured *measured);
 
@@ -105,18 +114,25 @@ void kvc_measured_add(struct kvc_measured *measured, const struct kvc_measured_t
 double kvc_measured_until_ns(const struct kvc_measured *measured);
 
 /* Runs the tasks, each core's on a thread that is pinned to it, until enough windows are quiet, there is no
- * room for more, or `failed` is set. All times count from started_s on the wall clock. Returns
- * KVC_ERR_RUNTIME if a thread cannot be started. */
-enum kvc_status kvc_measured_run(struct kvc_measured *measured, double started_s, const atomic_bool *failed,
+ * room for more, or a side's flag `failed` is set. Between turns, the threads watch the memory. All times
+ * count from now on. Returns KVC_ERR_RUNTIME if a thread cannot be started, or if memory is short. */
+enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_bool *const failed[2],
                                  const struct kvc_progress *progress, struct kvc_diag *diag);
 
-/* Adds up the wanted windows of all tasks. `latency` is replaced by the latencies of these windows. */
-void kvc_measured_add_up(const struct kvc_measured *measured, const bool *wanted,
+/* Adds up the wanted windows of all tasks of a side. `latency` is replaced by the latencies of these windows.
+ */
+void kvc_measured_add_up(const struct kvc_measured *measured, uint32_t side, const bool *wanted,
                          struct kvc_histogram *latency, struct kvc_measured_sum *sum);
 
-/* Fills in the result of a run whose threads have ended. Metrics cover the quiet windows, with intervals; the
- * raw metrics cover all windows. Without a quiet window, all windows count, and a note says so. The histogram
- * in `result` must be empty. */
+/* Fills in the result of a side in the wanted windows: everything but the parts that all windows decide. The
+ * histogram in `result` must be empty. */
+void kvc_measured_report_part(const struct kvc_measured *measured, uint32_t side,
+                              const struct kvc_measured_store *store, const bool *wanted,
+                              struct kvc_result *result);
+
+/* Fills in the result of a run of one store whose threads have ended. Metrics cover the quiet windows, with
+ * intervals; the raw metrics cover all windows. Without a quiet window, all windows count, and a note says
+ * so. The histogram in `result` must be empty. */
 void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measured_store *store,
                          struct kvc_result *result);
 

@@ -11,6 +11,12 @@ enum { WINDOWS = 4 };
 
 static double started_s;
 
+static void set_clock(void *store, double to_s)
+{
+    (void)store;
+    started_s = to_s;
+}
+
 /* A task that answers one GET in each step. */
 struct getter {
     double gets, busy_ns;
@@ -60,8 +66,9 @@ static struct kvc_measured *open_run(uint32_t tasks, struct getter *getter)
     const struct kvc_run run = {.duration_ns = 5e7, .warmup_ns = 1e7};
     struct kvc_diag diag = {.status = KVC_OK};
     struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
-    cr_assert_eq(kvc_measured_open(measured, &run, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_measured_open(measured, &run, 0, &diag), KVC_OK, "%s", diag.message);
     kvc_histogram_reset(&getter->latency);
+    measured->set_clock[0] = set_clock;
     for (uint32_t i = 0; i < tasks; i++) {
         kvc_measured_add(measured, &(struct kvc_measured_task){.core = 0,
                                                                .stage = i,
@@ -91,7 +98,7 @@ Test(measured, windows_add_up_to_the_differences_of_their_copies)
     }
     /* The first task answers 1000, 3000, 5000 and 7000 requests in the windows, the second twice as many. */
     const bool wanted[WINDOWS] = {true, false, true, false};
-    kvc_measured_add_up(measured, wanted, &latency, &sum);
+    kvc_measured_add_up(measured, 0, wanted, &latency, &sum);
     cr_expect_eq(sum.windows, 2);
     cr_expect_float_eq(sum.stage[0].hits, 6000, 1e-6);
     cr_expect_float_eq(sum.stage[1].hits, 12000, 1e-6);
@@ -107,12 +114,12 @@ Test(measured, a_run_reports_what_its_tasks_did)
 {
     static struct getter getter = {.oldest_sent_ns = INFINITY};
     static struct kvc_result result;
-    const struct kvc_measured_store store = {.first = 1, .part = find_part, .report = report};
+    const struct kvc_measured_store store = {.part = find_part, .report = report};
     struct kvc_diag diag = {.status = KVC_OK};
     atomic_bool failed = false;
     struct kvc_measured *measured = open_run(1, &getter);
-    started_s = kvc_clock_wall_s();
-    cr_assert_eq(kvc_measured_run(measured, started_s, &failed, NULL, &diag), KVC_OK, "%s", diag.message);
+    const atomic_bool *const flags[2] = {&failed};
+    cr_assert_eq(kvc_measured_run(measured, flags, NULL, &diag), KVC_OK, "%s", diag.message);
     kvc_measured_report(measured, &store, &result);
     cr_expect_gt(result.completed, 0);
     cr_expect_lt((double)result.completed, getter.gets, "warm-up and first window do not count");
@@ -121,6 +128,9 @@ Test(measured, a_run_reports_what_its_tasks_did)
     cr_expect_eq(result.latency.count, result.completed, "every answer has a latency");
     cr_expect_eq(kvc_metrics_get(&result.model, "own"), 2 * (double)result.hits);
     cr_expect_geq(kvc_metrics_get(&result.model, "windows"), 5);
+    cr_expect_gt(kvc_metrics_get(&result.model, "memory_latency_ns"),
+                 kvc_metrics_get(&result.model, "memory_line_ns"), "independent lines overlap");
+    cr_expect_gt(kvc_metrics_get(&result.model, "memory_bytes_per_s"), 1e8);
     cr_expect_leq(kvc_histogram_percentile_ns(&result.latency, 0), 1.1e4);
     cr_expect_geq(kvc_histogram_percentile_ns(&result.latency, 0), 0.9e4);
     kvc_measured_close(measured);

@@ -42,16 +42,26 @@ static bool refuse_unknown(const struct kvc_usage *usage, const char *name)
                   nearest != NULL ? "?" : "", usage->command);
 }
 
-static bool parse_jobs(const char *text, uint32_t *jobs)
+static bool parse_whole(const char *text, uint32_t least, uint32_t most, uint32_t *value)
 {
     char *end;
     errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 || value > 1024) {
+    unsigned long found = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || found < least || found > most) {
         return false;
     }
-    *jobs = (uint32_t)value;
+    *value = (uint32_t)found;
     return true;
+}
+
+enum kvc_status kvc_arguments_whole(const char *command, const char *option, const char *text, uint32_t least,
+                                    uint32_t most, uint32_t *value, struct kvc_diag *diag)
+{
+    return text == NULL || parse_whole(text, least, most, value)
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "%s: %s: found \"%.40s\", allowed: a whole number from %u to %u", command,
+                               option, text, least, most);
 }
 
 static bool apply_shared(const struct kvc_usage *usage, struct kvc_arguments *arguments, unsigned takes,
@@ -70,7 +80,7 @@ static bool apply_shared(const struct kvc_usage *usage, struct kvc_arguments *ar
         status = kvc_overrides_add(&arguments->set, "run.replicas", value, &diag);
         break;
     case KVC_TAKES_JOBS:
-        if (!parse_jobs(value, &arguments->jobs)) {
+        if (!parse_whole(value, 1, 1024, &arguments->jobs)) {
             return refuse(usage, "--jobs: found \"%s\", allowed: a whole number from 1 to 1024", value);
         }
         break;

@@ -32,4 +32,9 @@ void kvc_arguments_free(struct kvc_arguments *arguments);
 bool kvc_arguments_parse(int argc, char **argv, const struct kvc_usage *usage,
                          struct kvc_arguments *arguments, int *exit_status);
 
+/* Reads the whole number of a command's option into *value, which does not change if the option is not given
+ * (NULL). */
+enum kvc_status kvc_arguments_whole(const char *command, const char *option, const char *text, uint32_t least,
+                                    uint32_t most, uint32_t *value, struct kvc_diag *diag);
+
 #endif

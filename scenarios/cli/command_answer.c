@@ -127,6 +127,17 @@ static enum kvc_status answer(const struct kvc_arguments *arguments, const struc
     return status;
 }
 
+/* Flags of measure alone, by position. */
+enum { FLAG_AGAINST, FLAG_PAIRS };
+
+static const struct kvc_flag flags_measure[] = {
+    [FLAG_AGAINST] =
+        {"--against", NULL, "SCENARIO.lua|CHANGES",
+         "measure the ratio to another scenario, or to this one with changes: PATH=VALUE;PATH=VALUE"},
+    [FLAG_PAIRS] = {"--pairs", NULL, "N", "pairs of turns of --against (default 200)"},
+    {0},
+};
+
 /* Answers the scenario that the arguments name, and draws the latency distribution into the folder of --out
  * if there is one. Returns the exit status. */
 static int answer_command(int argc, char **argv, const struct kvc_usage *usage, enum kvc_answer_by by)
@@ -139,11 +150,16 @@ static int answer_command(int argc, char **argv, const struct kvc_usage *usage, 
         return exit_status;
     }
     enum kvc_status status = kvc_command_load(KVC_OK, &arguments, &loaded, &diag);
+    bool is_pair = by == KVC_ANSWER_BY_MEASUREMENT &&
+                   (arguments.flag[FLAG_AGAINST] != NULL || arguments.flag[FLAG_PAIRS] != NULL);
     if (status == KVC_OK) {
-        status = answer(&arguments, loaded, by, &diag);
+        status = is_pair ? kvc_command_pair(&arguments, loaded, arguments.flag[FLAG_AGAINST],
+                                            arguments.flag[FLAG_PAIRS], &diag)
+                         : answer(&arguments, loaded, by, &diag);
     }
     kvc_command_tell(status, &arguments, &diag);
-    if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first() && by != KVC_ANSWER_BY_PREDICTION) {
+    if (status == KVC_OK && arguments.out != NULL && kvc_ranks_is_first() && by != KVC_ANSWER_BY_PREDICTION &&
+        !is_pair) {
         status = kvc_command_draw(kvc_answer_draw, arguments.out, &diag);
     }
     kvc_loaded_free(loaded);
@@ -198,9 +214,13 @@ static const struct kvc_usage usage_measure = {
         "read and answer with the same kernels that a simulation runs. run.duration is wall-clock time; one\n"
         "second is a good choice. Result keys and files are the same as for kvcast run. If the store cannot be\n"
         "measured with these options, the message names the option and what is allowed\n"
-        "(docs/measuring.md).",
+        "(docs/measuring.md).\n\n"
+        "--against keeps a second store in memory and lets both take turns of 30 ms, so that what the machine does\n"
+        "meanwhile cancels. The answer is the ratio of the second store's metrics to the first one's, with their 95 %\n"
+        "intervals. --out then writes pair.json and pair.csv.",
     .takes =
         KVC_TAKES_SET | KVC_TAKES_SEED | KVC_TAKES_JSON | KVC_TAKES_OUT | KVC_TAKES_FORCE | KVC_TAKES_QUIET,
+    .flags = flags_measure,
 };
 
 int kvc_command_measure(int argc, char **argv)

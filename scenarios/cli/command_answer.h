@@ -41,6 +41,11 @@ struct kvc_document_forms {
 enum kvc_status kvc_command_write(struct kvc_answer_files *files, const struct kvc_document_forms *forms,
                                   struct kvc_diag *diag);
 
+/* Measures the ratio of another scenario, or of this one with changes, to a loaded scenario (kvcast measure
+ * --against), and writes the answer. `pairs` is the number of pairs as text, or NULL. */
+enum kvc_status kvc_command_pair(const struct kvc_arguments *arguments, const struct kvc_loaded *loaded,
+                                 const char *against, const char *pairs, struct kvc_diag *diag);
+
 /* Returns what a command makes of the status of its pictures. Without gnuplot, or if there is nothing to
  * draw, such as latencies of a store that answered no request, it only prints a warning, because the files
  * have the numbers. */

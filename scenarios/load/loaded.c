@@ -101,6 +101,22 @@ enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char 
     return kvc_overrides_add(overrides, path, equals + 1, diag);
 }
 
+enum kvc_status kvc_overrides_parse_list(struct kvc_overrides *overrides, const char *text,
+                                         struct kvc_diag *diag)
+{
+    char one[KVC_PATH_MAX + KVC_TEXT_MAX + 1];
+    enum kvc_status status = KVC_OK;
+    for (size_t length; *text != '\0' && status == KVC_OK; text += length + (text[length] == ';')) {
+        length = strcspn(text, ";");
+        if (length >= sizeof(one)) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the override \"%.40s...\" is too long", text);
+        }
+        snprintf(one, sizeof(one), "%.*s", (int)length, text);
+        status = length > 0 ? kvc_overrides_parse(overrides, one, diag) : KVC_OK;
+    }
+    return status;
+}
+
 void kvc_overrides_append(const struct kvc_overrides *overrides, char *text, size_t size)
 {
     size_t length = strlen(text);

@@ -31,6 +31,9 @@ enum kvc_status kvc_overrides_add(struct kvc_overrides *overrides, const char *p
 /* Adds an assignment "path=value". */
 enum kvc_status kvc_overrides_parse(struct kvc_overrides *overrides, const char *assignment,
                                     struct kvc_diag *diag);
+/* Adds a list of assignments that semicolons separate. */
+enum kvc_status kvc_overrides_parse_list(struct kvc_overrides *overrides, const char *text,
+                                         struct kvc_diag *diag);
 /* Adds copies of all entries of `more`, which may be NULL. */
 enum kvc_status kvc_overrides_join(struct kvc_overrides *overrides, const struct kvc_overrides *more,
                                    struct kvc_diag *diag);

@@ -7,7 +7,6 @@
 
 #include "models/cluster/cluster.h"
 #include "models/forecast.h"
-#include "models/measured/measurable.h"
 #include "models/model.h"
 #include "models/registry.h"
 #include "scenarios/load/lua/locate.h"
@@ -562,39 +561,67 @@ static void place(const struct kvc_scenario *scenario, enum kvc_status status, s
     diag->line = kvc_locate_line(scenario->file, path);
 }
 
-enum kvc_status kvc_driver_measure(const struct kvc_scenario *whole, const struct kvc_run_options *options,
-                                   struct kvc_outcome **out, struct kvc_diag *diag)
+/* Checks whether this machine can run the scenario for real. Changes `real` to the store that it would run,
+ * which has its values. */
+static enum kvc_status check_real(struct kvc_scenario *real, struct kvc_diag *diag)
+{
+    const struct kvc_measurable *measurable = real->model->measurable;
+    enum kvc_status status = KVC_OK;
+    if (real->run.functional == KVC_FUNCTIONAL_COMPACT) {
+        real->run.functional = KVC_FUNCTIONAL_FULL;
+    }
+    if (measurable == NULL) {
+        status = fail_unmeasurable(real->model, diag);
+    } else if (real->run.change_count > 0) {
+        status = fail_changes(real, diag);
+    } else if (real->power.policy != KVC_POWER_FIXED) {
+        status = fail_policy(real, diag);
+    } else {
+        status = measurable->check(real, diag);
+    }
+    place(real, status, diag);
+    return status;
+}
+
+static enum kvc_status check_memory(double needed_bytes, const struct kvc_run_options *options,
+                                    struct kvc_diag *diag)
 {
     uint32_t jobs;
-    struct kvc_scenario real = *whole; /* A measured store has its values. */
-    const struct kvc_scenario *scenario = &real;
-    if (real.run.functional == KVC_FUNCTIONAL_COMPACT) {
-        real.run.functional = KVC_FUNCTIONAL_FULL;
-    }
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
-    enum kvc_status status =
-        kvc_memory_plan(kvc_memory_needed_bytes(scenario), available, 1, 1, 1, &jobs, diag);
+    return kvc_memory_plan(needed_bytes, available, 1, 1, 1, &jobs, diag);
+}
+
+enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                   struct kvc_outcome **out, struct kvc_diag *diag)
+{
+    struct kvc_scenario real = *scenario;
     struct kvc_outcome *outcome = NULL;
     *out = NULL;
-    if (status == KVC_OK && scenario->model->measurable == NULL) {
-        status = fail_unmeasurable(scenario->model, diag);
-    }
-    if (status == KVC_OK && scenario->run.change_count > 0) {
-        status = fail_changes(scenario, diag);
-    }
-    if (status == KVC_OK && scenario->power.policy != KVC_POWER_FIXED) {
-        status = fail_policy(scenario, diag);
-    }
+    enum kvc_status status = check_real(&real, diag);
     if (status == KVC_OK) {
-        status = scenario->model->measurable->check(scenario, diag);
+        status = check_memory(kvc_memory_needed_bytes(&real), options, diag);
     }
-    place(scenario, status, diag);
     if (status == KVC_OK) {
         outcome = kvc_outcome_create(0);
-        status = kvc_measurable_run(scenario->model->measurable, scenario, options->progress,
-                                    &outcome->result, diag);
+        status = kvc_measurable_run(real.model->measurable, &real, options->progress, &outcome->result, diag);
     }
     return hand_out(outcome, status, out);
+}
+
+enum kvc_status kvc_driver_measure_pair(const struct kvc_scenario *const scenario[2], uint32_t pairs,
+                                        const struct kvc_run_options *options, struct kvc_pair_result *result,
+                                        struct kvc_diag *diag)
+{
+    struct kvc_scenario a = *scenario[0], b = *scenario[1];
+    const struct kvc_scenario *const real[2] = {&a, &b};
+    enum kvc_status status = check_real(&a, diag);
+    if (status == KVC_OK) {
+        status = check_real(&b, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_memory(kvc_memory_needed_bytes(&a) + kvc_memory_needed_bytes(&b), options, diag);
+    }
+    return status == KVC_OK ? kvc_measured_pair(real, pairs, options->progress, result, diag) : status;
 }
 
 /* Adds the power of devices that draw the same whether they work or not, if the closed form states none and

@@ -21,6 +21,7 @@
 
 #include <stdint.h>
 
+#include "models/measured/pair.h"
 #include "models/model.h"
 #include "scenarios/output/outcome.h"
 #include "sim/base/diag.h"
@@ -53,6 +54,11 @@ enum kvc_status kvc_driver_judge(const struct kvc_scenario *scenario, struct kvc
 /* Runs the store for real on this machine, once, regardless of run.replicas. *out is NULL after an error. */
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                    struct kvc_outcome **out, struct kvc_diag *diag);
+
+/* Runs two stores for real on this machine, in `pairs` pairs of turns (models/measured/pair.h). */
+enum kvc_status kvc_driver_measure_pair(const struct kvc_scenario *const scenario[2], uint32_t pairs,
+                                        const struct kvc_run_options *options, struct kvc_pair_result *result,
+                                        struct kvc_diag *diag);
 
 /* Makes the scenario that a closed form takes: that of a trace has the mean rate of the trace, and its
  * profile if clients fill what misses (sim/workload/trace/profile.h). It shares all allocated parts with

@@ -15,10 +15,12 @@
 static const double quiet_enough_frac = 0.5;
 enum { EXTENSION_MAX = 6 };
 
-void kvc_watched_plan(struct kvc_watched *watched, double duration_ns)
+void kvc_watched_plan(struct kvc_watched *watched, double duration_ns, uint32_t turn)
 {
-    double least = fmax(ceil(duration_ns / kvc_quiet_window_ns - 1e-9), 1);
-    *watched = (struct kvc_watched){.room = (uint32_t)least * EXTENSION_MAX, .least = (uint32_t)least};
+    double counting_frac = turn > 0 ? (turn - 1.0) / turn : 1;
+    double least = fmax(ceil(duration_ns / kvc_quiet_window_ns / counting_frac - 1e-9), turn > 0 ? 2 : 1);
+    *watched =
+        (struct kvc_watched){.room = (uint32_t)least * EXTENSION_MAX, .least = (uint32_t)least, .turn = turn};
 }
 
 double kvc_watched_room_ns(const struct kvc_watched *watched)
@@ -60,7 +62,12 @@ static uint32_t passed(const struct kvc_watched *watched)
     return least;
 }
 
-static void find_undisturbed(const struct kvc_watched *watched, uint32_t count, bool *quiet)
+bool kvc_watched_counts(const struct kvc_watched *watched, uint32_t window)
+{
+    return watched->turn == 0 || window % watched->turn != 0;
+}
+
+void kvc_watched_undisturbed(const struct kvc_watched *watched, uint32_t count, bool *quiet)
 {
     const struct kvc_core_window **cores = kvc_array_of(watched->cores + 1, sizeof(*cores));
     for (uint32_t i = 0; i < watched->cores; i++) {
@@ -68,6 +75,9 @@ static void find_undisturbed(const struct kvc_watched *watched, uint32_t count, 
     }
     kvc_quiet_find(cores, watched->cores, count, quiet);
     free(cores);
+    for (uint32_t i = 0; i < count; i++) {
+        quiet[i] = quiet[i] && kvc_watched_counts(watched, i);
+    }
 }
 
 bool kvc_watched_suffices(const struct kvc_watched *watched)
@@ -77,9 +87,10 @@ bool kvc_watched_suffices(const struct kvc_watched *watched)
         return count == watched->room;
     }
     bool *quiet = kvc_array_of(count, sizeof(*quiet));
-    find_undisturbed(watched, count, quiet);
+    kvc_watched_undisturbed(watched, count, quiet);
     for (uint32_t i = 1; i < count; i++) {
-        enough += quiet[i - 1] && quiet[i]; /* The window after a disturbed one is lost to recovery. */
+        /* The window after a disturbed one is lost to recovery, unless that was not to count. */
+        enough += quiet[i] && (quiet[i - 1] || !kvc_watched_counts(watched, i - 1));
     }
     free(quiet);
     return enough + 1 >= quiet_enough_frac * watched->least;
@@ -97,7 +108,7 @@ void kvc_watched_judge(const struct kvc_watched *watched, kvc_watched_flow_fn *f
     for (uint32_t i = 0; i < watched->count; i++) {
         flow[i] = flow_of(store, i);
     }
-    find_undisturbed(watched, watched->count, quiet);
+    kvc_watched_undisturbed(watched, watched->count, quiet);
     kvc_quiet_drop_recovery(flow, watched->count, from_ns, open_loop, quiet);
     free(flow);
 }
@@ -124,7 +135,11 @@ double kvc_watched_core_speed(const struct kvc_watched *watched)
 
 struct crew {
     const struct kvc_watched_tasks *tasks;
-    atomic_bool stop; /* Tells the threads to end. */
+    atomic_bool stop;    /* Tells the threads to end. */
+    atomic_uint arrived; /* Threads that have come to a meeting, over all meetings. */
+    double turn_s;       /* Length of a turn [s]. */
+    double clock_s[2];   /* Time 0 of the clock of each side, on the wall clock [s]. */
+    double rests_s[2];   /* Since when each side rests [s]. */
 };
 
 /* A core and its tasks, one piece of work each in turn. */
@@ -134,6 +149,8 @@ struct core {
     pthread_t thread;
     uint32_t number, tasks;
     struct kvc_watched_task *task;
+    uint32_t turn;     /* The turn that runs. */
+    uint32_t meetings; /* Meetings that the thread has come to. */
 };
 
 /* Gives the core its tasks. */
@@ -158,32 +175,85 @@ static void copy_counts(const struct core *core, uint32_t first, uint32_t last)
     }
 }
 
+uint32_t kvc_watched_side(uint32_t sides, uint32_t turn)
+{
+    return sides == 2 ? (turn + 1) / 2 % 2 : 0;
+}
+
+static void rest(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Waits until all threads have come here. Returns whether this one was the last. */
+static bool meet(struct core *core)
+{
+    struct crew *crew = core->crew;
+    uint32_t all = ++core->meetings * crew->tasks->cores;
+    bool last = atomic_fetch_add(&crew->arrived, 1) + 1 == all;
+    while (atomic_load(&crew->arrived) < all && !atomic_load_explicit(&crew->stop, memory_order_relaxed)) {
+        rest();
+    }
+    return last;
+}
+
+/* Begins the next turn if this one has ended. */
+static void change_turn(struct core *core, double now_s)
+{
+    struct crew *crew = core->crew;
+    const struct kvc_watched_turns *turns = crew->tasks->turns;
+    if (turns == NULL || now_s < crew->tasks->started_s + (core->turn + 1) * crew->turn_s) {
+        return;
+    }
+    uint32_t last = kvc_watched_side(turns->sides, core->turn);
+    uint32_t next = kvc_watched_side(turns->sides, ++core->turn);
+    if (meet(core)) {
+        crew->rests_s[last] = kvc_clock_wall_s();
+    }
+    turns->pause(turns->data, core->number);
+    if (meet(core)) {
+        crew->clock_s[next] += kvc_clock_wall_s() - crew->rests_s[next];
+        turns->begin(turns->data, next, crew->clock_s[next]);
+    }
+    meet(core);
+    kvc_core_watch_tick(core->watch, kvc_clock_wall_s(), false);
+}
+
 static void *work(void *data)
 {
     struct core *core = data;
-    double started_s = core->crew->tasks->started_s;
-    uint32_t passed = 0;
+    struct crew *crew = core->crew;
+    uint32_t sides = crew->tasks->turns != NULL ? crew->tasks->turns->sides : 1, passed = 0;
     kvc_pin_core(core->number);
     kvc_core_watch_begin(core->watch);
-    while (!atomic_load_explicit(&core->crew->stop, memory_order_relaxed)) {
+    while (!atomic_load_explicit(&crew->stop, memory_order_relaxed)) {
         double worked_ns = 0;
+        uint32_t side = kvc_watched_side(sides, core->turn);
         for (uint32_t i = 0; i < core->tasks; i++) {
-            worked_ns = fmax(core->task[i].step(core->task[i].data), worked_ns);
+            if (core->task[i].side == side) {
+                worked_ns = fmax(core->task[i].step(core->task[i].data), worked_ns);
+            }
         }
         bool idle = worked_ns <= 0;
-        double now_s = idle ? kvc_clock_wall_s() : started_s + worked_ns * 1e-9;
+        double now_s = idle ? kvc_clock_wall_s() : crew->clock_s[side] + worked_ns * 1e-9;
         uint32_t now_passed = kvc_core_watch_tick(core->watch, now_s, idle);
         if (now_passed > passed) {
             copy_counts(core, passed, now_passed - 1);
             passed = now_passed;
         }
-#if defined(__x86_64__)
+        change_turn(core, now_s);
         if (idle) {
-            __builtin_ia32_pause();
+            rest();
         }
-#endif
     }
     return NULL;
+}
+
+static bool has_failed(const struct kvc_watched_tasks *tasks)
+{
+    return atomic_load(tasks->failed[0]) || (tasks->failed[1] != NULL && atomic_load(tasks->failed[1]));
 }
 
 static void sleep_until_enough(const struct kvc_watched *watched, const struct kvc_watched_tasks *tasks,
@@ -191,7 +261,7 @@ static void sleep_until_enough(const struct kvc_watched *watched, const struct k
 {
     const struct timespec step = {0, 30000000};
     double least_ns = tasks->from_ns + watched->least * kvc_quiet_window_ns;
-    while (!kvc_watched_suffices(watched) && !atomic_load(tasks->failed)) {
+    while (!kvc_watched_suffices(watched) && !has_failed(tasks)) {
         double now_ns = (kvc_clock_wall_s() - tasks->started_s) * 1e9;
         kvc_progress_report(progress, "measure", fmin(now_ns / least_ns, 1));
         nanosleep(&step, NULL);
@@ -219,7 +289,11 @@ enum kvc_status kvc_watched_threads_run(struct kvc_watched *watched, const struc
     if (status != KVC_OK) {
         return status;
     }
-    struct crew crew = {.tasks = tasks};
+    double started_s = tasks->started_s;
+    struct crew crew = {.tasks = tasks,
+                        .turn_s = watched->turn * kvc_quiet_window_ns * 1e-9,
+                        .clock_s = {started_s, started_s},
+                        .rests_s = {started_s, started_s}};
     struct core *cores = kvc_array_of(count, sizeof(*cores));
     for (uint32_t i = 0; i < count; i++) {
         cores[i] = (struct core){.crew = &crew, .watch = &watched->watch[i], .number = i};
@@ -245,10 +319,10 @@ static const double quiet_least_frac = 0.1;
 
 /* ---- all windows ---- */
 
-static void want_all(const struct kvc_watched *watched, const struct kvc_watched_store *store, bool *wanted)
+static void want_all(const struct kvc_watched *watched, bool *wanted)
 {
     for (uint32_t i = 0; i < watched->count; i++) {
-        wanted[i] = i >= store->first;
+        wanted[i] = kvc_watched_counts(watched, i);
     }
 }
 
@@ -258,7 +332,7 @@ static void report_raw(const struct kvc_watched *watched, const struct kvc_watch
 {
     const struct kvc_histogram *latency = &result->latency;
     struct kvc_watched_part raw;
-    want_all(watched, store, wanted);
+    want_all(watched, wanted);
     store->add_up(store->data, wanted, &result->latency, &raw);
     kvc_metrics_set(&result->model, "raw_throughput_mops", raw.mops);
     if (latency->count > 0) {
@@ -275,18 +349,19 @@ static void report_raw(const struct kvc_watched *watched, const struct kvc_watch
 static uint32_t choose(const struct kvc_watched *watched, const struct kvc_watched_store *store, bool *wanted)
 {
     kvc_watched_judge(watched, store->flow_of, store->data, store->from_ns, store->open_loop, wanted);
-    for (uint32_t i = 0; i < store->first && i < watched->count; i++) {
-        wanted[i] = false;
-    }
     uint32_t quiet = kvc_quiet_count(wanted, watched->count);
     if (quiet == 0) {
-        want_all(watched, store, wanted);
+        want_all(watched, wanted);
     }
     return quiet;
 }
 
-static void report_windows(uint32_t quiet, uint32_t windows, struct kvc_result *result)
+static void report_windows(const struct kvc_watched *watched, uint32_t quiet, struct kvc_result *result)
 {
+    uint32_t windows = 0;
+    for (uint32_t i = 0; i < watched->count; i++) {
+        windows += kvc_watched_counts(watched, i);
+    }
     double quiet_frac = (double)quiet / windows;
     kvc_metrics_set(&result->model, "windows", windows);
     kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
@@ -377,7 +452,7 @@ void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_st
     report_raw(watched, store, wanted, result);
     uint32_t quiet = choose(watched, store, wanted);
     store->report(store->data, wanted, result);
-    report_windows(quiet, watched->count, result);
+    report_windows(watched, quiet, result);
     if (quiet > 0) {
         report_intervals(watched, store, wanted, result);
     }

@@ -22,16 +22,17 @@
 
 /* A zeroed struct can be closed. */
 struct kvc_watched {
-    uint32_t room;                /* Windows that fit. */
-    uint32_t least;               /* Windows to measure at least, when enough of them are quiet. */
-    uint32_t count;               /* Windows that were measured; kvc_watched_stop() sets it. */
-    uint32_t cores;               /* Cores that are watched. */
+    uint32_t room;  /* Windows that fit. */
+    uint32_t least; /* Windows to measure at least, when enough of them are quiet. */
+    uint32_t count; /* Windows that were measured; kvc_watched_stop() sets it. */
+    uint32_t turn;  /* Windows of a turn, whose first one does not count; 0: there are no turns. */
+    uint32_t cores; /* Cores that are watched. */
     struct kvc_core_watch *watch; /* A watch for each core. */
 };
 
-/* Plans for windows of `duration_ns`, and for several times as long in case that too few of them are quiet.
- * No core is watched yet. */
-void kvc_watched_plan(struct kvc_watched *watched, double duration_ns);
+/* Plans for windows of `duration_ns` that may count, and for several times as long in case that too few of
+ * them are quiet. A turn has `turn` windows; 0: there are no turns. No core is watched yet. */
+void kvc_watched_plan(struct kvc_watched *watched, double duration_ns, uint32_t turn);
 
 /* The time for which there is room [ns]. */
 double kvc_watched_room_ns(const struct kvc_watched *watched);
@@ -41,6 +42,12 @@ double kvc_watched_room_ns(const struct kvc_watched *watched);
 enum kvc_status kvc_watched_open(struct kvc_watched *watched, uint32_t cores, double from_s,
                                  struct kvc_diag *diag);
 void kvc_watched_close(struct kvc_watched *watched);
+
+/* Returns whether a window may count: it is not the first one of a turn, in which the store settles. */
+bool kvc_watched_counts(const struct kvc_watched *watched, uint32_t window);
+
+/* Finds the windows in which no core was disturbed, among those that may count. */
+void kvc_watched_undisturbed(const struct kvc_watched *watched, uint32_t count, bool *quiet);
 
 /* Returns whether the measurement may end: the least number of windows has passed, and enough of them were
  * quiet or there is no room for more. May be called while the threads work. */
@@ -73,9 +80,28 @@ typedef double kvc_watched_step_fn(void *data);
 typedef void kvc_watched_copy_fn(void *copies, void *data, uint32_t number, uint32_t first, uint32_t last,
                                  double at_ns);
 
+/* The turns of a run, all equally long. Between two turns all threads wait for each other, do something else
+ * for about a millisecond, and the next turn begins.
+ *
+ * Two sides take turns in the order 0 1 1 0: two successive turns are a pair, and a machine that gets slower
+ * or faster all the time favours neither side. */
+struct kvc_watched_turns {
+    uint32_t sides; /* 1 or 2. Tasks of another side than that of the turn rest. */
+    /* What each thread does between two turns, at the same time as the others. */
+    void (*pause)(void *data, uint32_t core);
+    /* Begins a turn of this side. One thread calls it while the others wait. A side's clock stands while it
+     * rests, so its time 0 moves; clock_s is its place on the wall clock now [s]. */
+    void (*begin)(void *data, uint32_t side, double clock_s);
+    void *data; /* Argument of both functions. */
+};
+
+/* Returns the side whose turn it is. */
+uint32_t kvc_watched_side(uint32_t sides, uint32_t turn);
+
 /* A task of a core. */
 struct kvc_watched_task {
     uint32_t core; /* Number of its core, from 0. */
+    uint32_t side; /* Side to which it belongs, from 0. */
     kvc_watched_step_fn *step;
     kvc_watched_copy_fn *copy;
     void *data;      /* Argument of both functions. */
@@ -88,10 +114,11 @@ struct kvc_watched_tasks {
         *task; /* The tasks. Each core has at least one, and its tasks take turns in this order. */
     uint32_t count;
     uint32_t cores;
-    double started_s;          /* Wall clock at time 0 [s]. */
-    double from_ns;            /* When the first window begins [ns]. */
-    const atomic_bool *failed; /* A task sets it to end the run early. */
-    void *copies;              /* Argument of copy(). */
+    double started_s;             /* Wall clock at time 0, also of the clock of each side [s]. */
+    double from_ns;               /* When the first window begins [ns]. */
+    const atomic_bool *failed[2]; /* A task sets the flag of its side to end the run early; NULL: no flag. */
+    void *copies;                 /* Argument of copy(). */
+    const struct kvc_watched_turns *turns; /* NULL: the run has none. */
 };
 
 /* Runs the tasks on the first cores of the process until enough windows are quiet or there is no room for
@@ -115,7 +142,6 @@ struct kvc_watched_store {
     kvc_watched_flow_fn *flow_of;
     double from_ns; /* When the first window begins, on the clock of the flows [ns]. */
     bool open_loop;
-    uint32_t first; /* Windows before this one do not count. */
 
     /* Adds up the wanted windows. Their latencies replace those in `latency`. */
     void (*add_up)(const void *data, const bool *wanted, struct kvc_histogram *latency,

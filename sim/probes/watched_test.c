@@ -15,7 +15,7 @@ static struct kvc_watched watched;
 
 static void open_watched(void)
 {
-    kvc_watched_plan(&watched, LEAST * kvc_quiet_window_ns);
+    kvc_watched_plan(&watched, LEAST * kvc_quiet_window_ns, 0);
     cr_assert_eq(kvc_watched_open(&watched, CORES, 0, NULL), KVC_OK);
 }
 
@@ -46,7 +46,7 @@ Test(watched, a_run_has_room_for_more_windows_than_were_asked_for)
     cr_expect_geq(watched.room, 2 * LEAST);
     cr_expect_eq(kvc_watched_room_ns(&watched), watched.room * kvc_quiet_window_ns);
     struct kvc_watched shortest;
-    kvc_watched_plan(&shortest, 1);
+    kvc_watched_plan(&shortest, 1, 0);
     cr_expect_eq(shortest.least, 1, "a window is the least that can be measured");
 }
 
@@ -162,7 +162,7 @@ static void report(const void *data, const bool *wanted, struct kvc_result *fill
 
 static void open_run(void)
 {
-    kvc_watched_plan(&watched, REPORT_LEAST * kvc_quiet_window_ns);
+    kvc_watched_plan(&watched, REPORT_LEAST * kvc_quiet_window_ns, 0);
     cr_assert_geq(watched.room, WINDOWS);
     cr_assert_eq(kvc_watched_open(&watched, 1, 0, NULL), KVC_OK);
     atomic_store(&watched.watch[0].done, WINDOWS);
@@ -185,12 +185,11 @@ static void disturb_window(uint32_t window)
     mops[window] = SLOW;
 }
 
-static void report_from(uint32_t first)
+static void report_all(void)
 {
     static const char *const names[] = {"own_half_frac", "unknown_half_frac"};
     const struct kvc_watched_store store = {.data = mops,
                                             .flow_of = flow_of,
-                                            .first = first,
                                             .add_up = add_up,
                                             .report = report,
                                             .values = 2,
@@ -208,7 +207,7 @@ Test(watched_report, disturbed_windows_count_in_the_raw_metrics_only)
     for (uint32_t i = 0; i < WINDOWS; i += 6) {
         disturb_window(i);
     }
-    report_from(0);
+    report_all();
     double quiet = (2 * 9 + 2 * 10 + 8) / 5.0;
     cr_expect_float_eq(result.throughput_mops, quiet, 1e-9);
     cr_expect_float_eq(metric("raw_throughput_mops"), (5 * quiet + SLOW) / 6, 1e-9);
@@ -223,7 +222,7 @@ Test(watched_report, without_a_quiet_window_all_count_but_have_no_intervals)
     for (uint32_t i = 0; i < WINDOWS; i++) {
         disturb_window(i);
     }
-    report_from(0);
+    report_all();
     cr_expect_eq(result.throughput_mops, SLOW);
     cr_expect_eq(metric("quiet_frac"), 0);
     cr_expect(isnan(metric("throughput_half_frac")));
@@ -236,7 +235,7 @@ Test(watched_report, few_quiet_windows_are_noted)
     for (uint32_t i = 3; i < WINDOWS; i++) {
         disturb_window(i);
     }
-    report_from(0);
+    report_all();
     cr_expect_float_eq(result.throughput_mops, 9, 1e-9);
     cr_assert_eq(result.note_count, 1);
     cr_expect_not_null(strstr(result.note[0], "only 3 of the 60 windows"));
@@ -249,7 +248,7 @@ Test(watched_report, intervals_come_from_batches_of_neighbours)
         mops[i] = 8 + (i * i) % 7;
         batch[i / (WINDOWS / KVC_QUIET_BATCHES)] += mops[i] / (WINDOWS / KVC_QUIET_BATCHES);
     }
-    report_from(0);
+    report_all();
     double half_frac = kvc_quiet_half_width(batch, KVC_QUIET_BATCHES) / result.throughput_mops;
     cr_assert_gt(half_frac, 0);
     cr_expect_float_eq(metric("throughput_half_frac"), half_frac, 1e-9);
@@ -259,21 +258,26 @@ Test(watched_report, intervals_come_from_batches_of_neighbours)
     cr_expect_str_eq(result.bottleneck_stage, "busy");
 }
 
-/* The windows before the first one count neither as quiet nor in the raw metrics. */
-Test(watched_report, windows_before_the_first_do_not_count)
+/* The first window of a turn counts neither as quiet nor in the raw metrics. */
+Test(watched_report, the_first_window_of_a_turn_does_not_count)
 {
-    mops[0] = mops[1] = 1000;
-    report_from(2);
+    enum { TURN = 3 };
+    watched.turn = TURN;
+    for (uint32_t i = 0; i < WINDOWS; i += TURN) {
+        mops[i] = 1000;
+    }
+    report_all();
     cr_expect_lt(result.throughput_mops, 11);
     cr_expect_lt(metric("raw_throughput_mops"), 11);
-    cr_expect_float_eq(metric("quiet_frac"), 1 - 2.0 / WINDOWS, 1e-9);
+    cr_expect_eq(metric("windows"), WINDOWS - WINDOWS / TURN);
+    cr_expect_eq(metric("quiet_frac"), 1);
 }
 
 Test(watched_report, a_slow_core_is_noted)
 {
     struct kvc_watched_noise noise = {.others_frac = 0.25,
                                       .cores = {.count = 2, .speed_frac = {1, kvc_cores_shared_frac}}};
-    report_from(0);
+    report_all();
     kvc_watched_report_noise(&watched, &noise, &result);
     cr_expect_eq(metric("others_frac"), 0.25);
     cr_expect_eq(metric("slowest_core_frac"), kvc_cores_shared_frac);
@@ -333,18 +337,18 @@ static void copy(void *copies, void *data, uint32_t number, uint32_t first, uint
 static void plan(uint32_t second_core)
 {
     double now_s = kvc_clock_wall_s();
-    kvc_watched_plan(&watched, THREADS_LEAST * kvc_quiet_window_ns);
+    kvc_watched_plan(&watched, THREADS_LEAST * kvc_quiet_window_ns, 0);
     cr_assert_leq(watched.room, ROOM);
     for (uint32_t i = 0; i < 2; i++) {
         worker[i] = (struct worker){.started_s = now_s};
-        task[i] = (struct kvc_watched_task){i * second_core, step, copy, &worker[i], i};
+        task[i] = (struct kvc_watched_task){i * second_core, 0, step, copy, &worker[i], i};
     }
     tasks = (struct kvc_watched_tasks){.task = task,
                                        .count = 2,
                                        .cores = 1 + second_core,
                                        .started_s = now_s,
                                        .from_ns = 5e6,
-                                       .failed = &failed,
+                                       .failed = {&failed},
                                        .copies = worker};
 }
 
@@ -410,4 +414,62 @@ Test(watched_threads, a_failure_ends_the_run)
     run();
     cr_expect_eq(watched.count, 0);
     cr_expect_gt(worker[0].steps, 0);
+}
+
+/* What the turns of a run did. */
+static struct {
+    uint32_t begun, side[ROOM];
+    double clock_s[ROOM];
+    uint64_t steps[ROOM][2]; /* Of both workers when each turn began. */
+    uint32_t paused[2];      /* By core. */
+} turned;
+
+static void pause_core(void *data, uint32_t core)
+{
+    (void)data;
+    turned.paused[core]++;
+}
+
+static void begin_turn(void *data, uint32_t side, double clock_s)
+{
+    uint32_t turn = turned.begun++;
+    (void)data;
+    cr_assert_lt(turn, ROOM);
+    turned.side[turn] = side;
+    turned.clock_s[turn] = clock_s;
+    turned.steps[turn][0] = worker[0].steps;
+    turned.steps[turn][1] = worker[1].steps;
+    worker[side].started_s = clock_s;
+}
+
+/* Two sides take turns A B B A; the one that rests does nothing, and its clock stands. */
+Test(watched_threads, sides_take_turns_and_their_clocks_stand_meanwhile)
+{
+    const struct kvc_watched_turns turns = {.sides = 2, .pause = pause_core, .begin = begin_turn};
+    bool two = kvc_pin_cores() >= 2;
+    plan(two);
+    kvc_watched_plan(&watched, 8 * kvc_quiet_window_ns, 2);
+    watched.room = watched.least;
+    task[1].side = 1;
+    tasks.from_ns = 0;
+    tasks.turns = &turns;
+    run();
+    cr_assert_geq(turned.begun, 5);
+    cr_expect_eq(turned.paused[0], turned.begun);
+    cr_expect_eq(turned.paused[1], two ? turned.begun : 0);
+    for (uint32_t i = 0; i < turned.begun; i++) {
+        cr_expect_eq(turned.side[i], (i + 2) / 2 % 2, "turn %u", i + 1);
+        uint64_t before[2] = {i > 0 ? turned.steps[i - 1][0] : 0, i > 0 ? turned.steps[i - 1][1] : 0};
+        uint32_t worked = i > 0 ? turned.side[i - 1] : 0;
+        cr_expect_gt(turned.steps[i][worked], before[worked], "turn %u", i);
+        cr_expect_eq(turned.steps[i][1 - worked], before[1 - worked], "turn %u", i);
+        double stood_s = turned.clock_s[i] - tasks.started_s;
+        if (i == 0) { /* Side 1 has not run yet. */
+            cr_expect_geq(stood_s, 2 * kvc_quiet_window_ns * 1e-9);
+        }
+    }
+    /* Side 0 rested in turns 1 and 2. */
+    cr_expect_geq(turned.clock_s[2] - tasks.started_s, 4 * kvc_quiet_window_ns * 1e-9 - 1e-3);
+    cr_expect_lt(turned.clock_s[3] - turned.clock_s[2], kvc_quiet_window_ns * 1e-9,
+                 "between two turns of a side");
 }

@@ -22,7 +22,9 @@ expect 2 '--unseen only prints and logs' "$kvcast" validate tiny --unseen --upda
 expect 2 '--elasticities needs the NAME of a paper' "$kvcast" validate tiny --elasticities
 expect 2 'more than one of --measure, --elasticities, --identify, --unseen and --accuracy' "$kvcast" validate tiny --measure --unseen
 expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
-expect 2 '--repetitions: found "0"' "$kvcast" validate tiny --measure --repetitions 0
+expect 2 '--repetitions: found "-1"' "$kvcast" validate tiny --measure --repetitions -1
+expect 2 'plan.csv: has no pairs, which are all that --repetitions 0 measures' "$kvcast" validate tiny --measure --repetitions 0
+expect 2 '--pairs: found "5"' "$kvcast" validate tiny --measure --pairs 5
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
 expect 2 '--calibrations: found "x"' "$kvcast" validate tiny --measure --calibrations x
 expect 2 '--resume is only allowed with --measure' "$kvcast" validate tiny --resume
@@ -77,6 +79,29 @@ awk -v a="$predicted" -v b="$slow_predicted" -v c="$simulated" -v d="$slow_simul
 grep -q '^full .* 90.0 % ' speed.txt || { fail "the table has no core speed"; cat speed.txt; }
 speed_of "" 1.8 >/dev/null
 cp kept.csv machines/tiny/runs.csv
+# Pairs are measured in turns, whose ratio is compared with that of two forecasts; the third one is unseen.
+cp machines/tiny/plan.csv plain.csv
+awk -v OFS=, 'NR == 1 { print $0 ",against"; next } { print $0 "," }' plain.csv >machines/tiny/plan.csv
+for pair in one two three; do echo "$pair,good.lua,,,$memory_fed,workload.value=4000"; done >>machines/tiny/plan.csv
+expect 2 'tiny/pairs.csv: cannot read' "$kvcast" validate tiny
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 0 --pairs 10 --quiet >/dev/null || fail "validate --measure of pairs"
+cmp kept.csv machines/tiny/runs.csv || fail "--repetitions 0 changes runs.csv"
+awk -F, -v OFS=, 'NR > 1 { $14 = 0.5; $15 = 0.001; if ($14 !~ /./) exit 1 } 1' machines/tiny/pairs.csv >pairs.csv && cp pairs.csv machines/tiny/pairs.csv
+"$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline with pairs"
+"$kvcast" validate tiny --quiet --json pairs.json >pairs.txt || { fail "pairs are as good as their baseline"; cat pairs.txt; }
+grep -Eq '^one +throughput_mops' pairs.txt && ! grep -q '^three' pairs.txt || { fail "seen pairs are shown"; cat pairs.txt; }
+grep -Eq 'throughput_mops +2 +0 .* 2 of 2' pairs.txt || { fail "both seen pairs are slower, and forecast so"; cat pairs.txt; }
+grep -q '"against": "workload.value=4000"' pairs.json || fail "pairs.json"
+sed -i '/^one,/s/,0.5,0.001/,2,0.001/' machines/tiny/pairs.csv
+"$kvcast" validate tiny --quiet >/dev/null
+[ $? -eq 1 ] || fail "the error of a pair that grew is a regression"
+sed -i '/^one,/s/workload.value=4000/workload.value=2000/' machines/tiny/pairs.csv
+expect 2 'machines/tiny/pairs.csv:2: pair "one" differs from the plan' "$kvcast" validate tiny
+sed -i '/^one,/d' machines/tiny/pairs.csv
+expect 2 'machines/tiny/plan.csv:5: pair "one" is planned but not in pairs.csv' "$kvcast" validate tiny
+sed -i '/^two,/s/,10,/,0,/' machines/tiny/pairs.csv
+expect 2 'machines/tiny/pairs.csv:2: pairs: found "0", expected a whole number from 1' "$kvcast" validate tiny
+cp plain.csv machines/tiny/plan.csv
 sed -i 's/run.warmup=auto/run.warmup=1ms/' machines/tiny/plan.csv machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:2: run.warmup: .*a fixed warm-up cannot be scored' "$kvcast" validate tiny
 sed -i 's/run.warmup=1ms/run.warmup=auto/' machines/tiny/plan.csv machines/tiny/runs.csv

@@ -119,34 +119,12 @@ static enum kvc_status choose_subject(const struct subjects *subjects, const cha
         papers, machines, mechanisms);
 }
 
-static enum kvc_status add_overrides(const char *text, struct kvc_overrides *overrides, struct kvc_diag *diag)
-{
-    char one[KVC_PATH_MAX + KVC_TEXT_MAX + 1];
-    for (; *text != '\0'; text += *text == ';') {
-        size_t length = strcspn(text, ";");
-        if (length == 0) {
-            continue;
-        }
-        if (length >= sizeof(one)) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "the override \"%.40s...\" is too long", text);
-        }
-        memcpy(one, text, length);
-        one[length] = '\0';
-        enum kvc_status status = kvc_overrides_parse(overrides, one, diag);
-        if (status != KVC_OK) {
-            return status;
-        }
-        text += length;
-    }
-    return KVC_OK;
-}
-
 enum kvc_status kvc_validate_load(const char *path, const char *overrides, struct kvc_loaded **out,
                                   struct kvc_diag *diag)
 {
     struct kvc_overrides parsed = {0};
     *out = NULL;
-    enum kvc_status status = add_overrides(overrides, &parsed, diag);
+    enum kvc_status status = kvc_overrides_parse_list(&parsed, overrides, diag);
     if (status == KVC_OK) {
         status = kvc_scenario_load(path, &parsed, out, diag);
     }
@@ -232,11 +210,19 @@ enum {
     FLAG_MEASURE,
     FLAG_REPETITIONS, /* This one and those below are only allowed with --measure. */
     FLAG_CALIBRATIONS,
+    FLAG_PAIRS,
     FLAG_QUICK,
     FLAG_RESUME
 };
 
-enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000, CALIBRATIONS_DEFAULT = 3 };
+enum {
+    REPETITIONS_DEFAULT = 3,
+    REPETITIONS_MAX = 1000,
+    CALIBRATIONS_DEFAULT = 3,
+    PAIRS_DEFAULT = 200,
+    PAIRS_LEAST = 6,
+    PAIRS_MAX = 10000
+};
 
 static const struct kvc_flag flags[] = {
     [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept the present errors as the baseline"},
@@ -252,11 +238,14 @@ static const struct kvc_flag flags[] = {
     [FLAG_MEASURE] = {"--measure", NULL, NULL,
                       "calibrate and measure the runs of the machine's plan.csv, write machine.lua and "
                       "runs.csv"},
-    [FLAG_REPETITIONS] = {"--repetitions", NULL, "N",
-                          "with --measure: how often to measure each run (default 3)"},
+    [FLAG_REPETITIONS] =
+        {"--repetitions", NULL, "N",
+         "with --measure: how often to measure each run (default 3; 0: keep runs.csv and measure the pairs)"},
     [FLAG_CALIBRATIONS] = {"--calibrations", NULL, "N",
                            "with --measure: how often to calibrate between the runs (default 3; 0: keep "
                            "machine.lua)"},
+    [FLAG_PAIRS] = {"--pairs", NULL, "N",
+                    "with --measure: pairs of turns of each pair of the plan (default 200)"},
     [FLAG_QUICK] = {"--quick", NULL, NULL, "with --measure: calibrate small tables only"},
     [FLAG_RESUME] = {"--resume", NULL, NULL, "with --measure: go on with an interrupted measurement"},
     {0},
@@ -391,6 +380,10 @@ static enum kvc_status validate_machine(struct validation *validation, const str
                                 : judge(validation, subject, "baseline.csv", &machine.comparison.cases,
                                         machine.comparison.score, diag);
     }
+    if (status == KVC_OK && !machine.unseen && machine.plan.pairs > 0) {
+        status = judge(validation, subject, kvc_pairs_baseline_name, &machine.pair_scores.cases,
+                       machine.pair_scores.score, diag);
+    }
     if (status == KVC_OK) {
         json_array_append_new(validation->machines, kvc_measured_machine_summary(&machine));
         kvc_measured_machine_list(&machine, validation->cases);
@@ -520,29 +513,12 @@ static int score_and_write(const struct kvc_arguments *arguments, const struct s
     return exit_status == 0 && validation.regressed ? KVC_ERR_REGRESSED : exit_status;
 }
 
-/* Reads the whole number of an option into *value, which does not change if the option is not given. */
-static enum kvc_status parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
-                                    uint32_t *value, struct kvc_diag *diag)
-{
-    char *end = NULL;
-    if (text == NULL) {
-        return KVC_OK;
-    }
-    unsigned long found = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || found < least || found > most) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "validate: %s: found \"%.40s\", allowed: a whole number from %u to %u", option,
-                             text, least, most);
-    }
-    *value = (uint32_t)found;
-    return KVC_OK;
-}
-
 static enum kvc_status measure(const struct kvc_arguments *arguments, const struct kvc_subject *subject,
                                struct kvc_diag *diag)
 {
     struct kvc_progress_bar bar;
     struct kvc_measuring measuring = {.repetitions = REPETITIONS_DEFAULT,
+                                      .turns = PAIRS_DEFAULT,
                                       .calibrations = CALIBRATIONS_DEFAULT,
                                       .quick = arguments->flag[FLAG_QUICK] != NULL,
                                       .resume = arguments->flag[FLAG_RESUME] != NULL};
@@ -555,11 +531,16 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
             diag, KVC_ERR_SCENARIO,
             "validate: --measure writes runs.csv only; remove --json, --out and --update-baseline");
     }
-    enum kvc_status status = parse_number("--repetitions", arguments->flag[FLAG_REPETITIONS], 1,
-                                          REPETITIONS_MAX, &measuring.repetitions, diag);
+    enum kvc_status status =
+        kvc_arguments_whole("validate", "--repetitions", arguments->flag[FLAG_REPETITIONS], 0,
+                            REPETITIONS_MAX, &measuring.repetitions, diag);
     if (status == KVC_OK) {
-        status = parse_number("--calibrations", arguments->flag[FLAG_CALIBRATIONS], 0, KVC_CALIBRATIONS_MAX,
-                              &measuring.calibrations, diag);
+        status = kvc_arguments_whole("validate", "--calibrations", arguments->flag[FLAG_CALIBRATIONS], 0,
+                                     KVC_CALIBRATIONS_MAX, &measuring.calibrations, diag);
+    }
+    if (status == KVC_OK) {
+        status = kvc_arguments_whole("validate", "--pairs", arguments->flag[FLAG_PAIRS], PAIRS_LEAST,
+                                     PAIRS_MAX, &measuring.turns, diag);
     }
     if (status != KVC_OK) {
         return status;

@@ -1,4 +1,4 @@
-/* kvcast validate: forecasts the runs of a measured machine, scores them and reports the scores. */
+/* kvcast validate: scores the runs of a measured machine and reports the scores. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -11,150 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "models/resource.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/run/limits.h"
 #include "scenarios/run/pool.h"
+#include "sim/base/array.h"
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"
-#include "sim/devices/cpu.h"
 #include "sim/metrics/bottleneck.h"
 #include "validate/command/validate.h"
-
-/* Predicts one run by its closed form. */
-static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
-{
-    struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
-    (void)options;
-    if (status == KVC_OK) {
-        kvc_readings_of(&outcome->result, &forecast->closed_form);
-    }
-    kvc_outcome_free(outcome);
-    return status;
-}
-
-/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine begins
- * with this much measured time [ns], and takes four times as much while its throughput is not known well
- * enough, up to the measurement's. */
-static const double simulated_first_ns = 50e6, simulated_more = 4;
-
-/* A forecast throughput is known well enough if half the width of its interval, relative to it, is a quarter
- * of the bound of the mean error. */
-static const double narrow_frac = 0.015;
-
-/* A forecast keeps a sample of the keys, so that the store of any machine fits into this one. */
-static const char forecast_overrides[] = "run.functional=sampled;run.sample_memory=64MiB";
-
-/* Simulates a line for the duration that it has by now. */
-static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
-                                     const struct kvc_run_options *options,
-                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
-{
-    struct kvc_outcome *outcome = NULL;
-    enum kvc_status status = kvc_driver_run(scenario, options, &outcome, diag);
-    if (status == KVC_OK) {
-        kvc_readings_of(&outcome->result, &forecast->simulated);
-        for (int i = 0; i < KVC_READINGS; i++) {
-            forecast->half_width[i] = kvc_outcome_interval(outcome, kvc_reading_names[i]).half_width;
-        }
-    }
-    kvc_outcome_free(outcome);
-    return status;
-}
-
-static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
-{
-    struct kvc_run *run = &scenario->run;
-    double most_ns = run->duration_ns;
-    enum kvc_status status = KVC_OK;
-    bool narrow = false;
-    kvc_validate_replicate(scenario);
-    run->warmup_most_ns = kvc_run_real_warmup_ns(run); /* The measurement did not wait longer, either. */
-    for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
-        run->duration_ns = fmin(next_ns, most_ns);
-        status = simulate_once(scenario, options, forecast, diag);
-        narrow = run->duration_ns >= most_ns ||
-                 forecast->half_width[KVC_READING_THROUGHPUT] <=
-                     narrow_frac * forecast->simulated.value[KVC_READING_THROUGHPUT];
-    }
-    return status;
-}
-
-/* The capacity of the run that a line refers to, as this forecast has it. */
-static double capacity_of(const struct kvc_measuring_plan_line *line, const struct kvc_readings *forecast_of)
-{
-    return kvc_measuring_plan_line_is_relative(line) ? forecast_of->value[KVC_READING_THROUGHPUT]
-                                                     : kvc_validate_any_capacity_mops;
-}
-
-/* Forecasts a scenario in one way. */
-typedef enum kvc_status forecast_fn(struct kvc_scenario *scenario, const struct kvc_run_options *options,
-                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag);
-
-/* Forecasts a scenario with its cores at the speed that the run saw. */
-static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast_fn *method,
-                                         const struct kvc_run_options *options,
-                                         struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
-{
-    if (isnan(forecast->core_speed_frac)) {
-        return method(scenario, options, forecast, diag);
-    }
-    struct kvc_scenario *seen = kvc_scenario_faster(
-        scenario, kvc_scenario_resource(scenario, kvc_cpu_kind.name), forecast->core_speed_frac, diag);
-    enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
-    kvc_scenario_free_copy(seen);
-    return status;
-}
-
-/* Loads a line with a sample of the keys, or, if its store keeps none, whole. */
-static enum kvc_status load_forecast(const struct kvc_measured_machine *machine,
-                                     const struct kvc_measuring_plan_line *line, double capacity_mops,
-                                     struct kvc_loaded **loaded, struct kvc_diag *diag)
-{
-    struct kvc_diag of_sample = {0};
-    enum kvc_status status =
-        kvc_validate_load_line(machine->subject, line, capacity_mops, forecast_overrides, loaded, &of_sample);
-    return status == KVC_OK ? status
-                            : kvc_validate_load_line(machine->subject, line, capacity_mops, "", loaded, diag);
-}
-
-/* Forecasts one run. A relative load is a fraction of the capacity that the same method forecasts: closed
- * form and simulation both work at the utilization of the measurement. */
-static enum kvc_status forecast_line(const struct kvc_measured_machine *machine, uint32_t task,
-                                     const struct kvc_run_options *options,
-                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
-{
-    const struct kvc_measuring_plan_line *line = &machine->plan.entry[task];
-    const struct kvc_comparison_forecast *of = &machine->forecasts[line->of];
-    struct kvc_loaded *loaded = NULL;
-    enum kvc_status status = load_forecast(machine, line, capacity_of(line, &of->closed_form), &loaded, diag);
-    if (status == KVC_OK) {
-        status = forecast_at_speed(&loaded->scenario, predict_line, options, forecast, diag);
-    }
-    kvc_loaded_free(loaded);
-    loaded = NULL;
-    if (status == KVC_OK) {
-        status = load_forecast(machine, line, capacity_of(line, &of->simulated), &loaded, diag);
-    }
-    if (status == KVC_OK) {
-        status = forecast_at_speed(&loaded->scenario, simulate_line, options, forecast, diag);
-    }
-    kvc_loaded_free(loaded);
-    return status;
-}
-
-/* Returns the speed of the cores in a run, relative to the one that its profile was calibrated at; NaN if one
- * of them is unknown or nothing depends on it. */
-static double core_speed_frac(const struct kvc_scenario *scenario, const struct kvc_measured_run *run)
-{
-    const struct kvc_cpu *cpu = kvc_cpu_of(&scenario->node);
-    bool known = cpu != NULL && cpu->core_speed_steps_per_ns > 0 && run->core_speed_steps_per_ns > 0 &&
-                 kvc_scenario_resource(scenario, kvc_cpu_kind.name) != NULL;
-    return known ? run->core_speed_steps_per_ns / cpu->core_speed_steps_per_ns : NAN;
-}
 
 /* Loads every line, so that a mistake in the last one is found before the first one runs: first in its
  * written form, then in its forecast form. */
@@ -174,12 +38,13 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
             machine->forecasts[i].open_loop = loaded->scenario.workload.arrival != KVC_ARRIVAL_SATURATE;
             kvc_loaded_free(loaded);
             loaded = NULL;
-            status = load_forecast(machine, &machine->plan.entry[i], kvc_validate_any_capacity_mops, &loaded,
-                                   diag);
+            status = kvc_forecast_load(machine->subject, &machine->plan.entry[i],
+                                       kvc_validate_any_capacity_mops, &loaded, diag);
         }
         if (status == KVC_OK) {
             machine->forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
-            machine->forecasts[i].core_speed_frac = core_speed_frac(&loaded->scenario, &machine->runs[i]);
+            machine->forecasts[i].core_speed_frac =
+                kvc_forecast_core_speed_frac(&loaded->scenario, machine->runs[i].core_speed_steps_per_ns);
         }
         kvc_loaded_free(loaded);
     }
@@ -217,7 +82,8 @@ static enum kvc_status forecast_task(void *data, uint32_t task, const struct kvc
         !is_needed(machine, task)) {
         return KVC_OK;
     }
-    return forecast_line(machine, task, &options, forecast, diag);
+    const struct kvc_measuring_plan_line *line = &machine->plan.entry[task];
+    return kvc_forecast_line(machine->subject, line, &machine->forecasts[line->of], &options, forecast, diag);
 }
 
 static double memory_bytes(const void *data, uint32_t task)
@@ -262,6 +128,7 @@ void kvc_measured_machine_free(struct kvc_measured_machine *machine)
     free(machine->runs);
     free(machine->forecasts);
     kvc_comparison_free(&machine->comparison);
+    kvc_machine_pairs_free(machine);
     machine->runs = NULL;
     machine->forecasts = NULL;
 }
@@ -276,11 +143,8 @@ enum kvc_status kvc_measured_machine_read(const struct kvc_subject *subject, boo
     if (status != KVC_OK) {
         return status;
     }
-    machine->runs = calloc(machine->plan.count, sizeof(*machine->runs));
-    machine->forecasts = calloc(machine->plan.count, sizeof(*machine->forecasts));
-    if (machine->runs == NULL || machine->forecasts == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", machine->plan.count);
-    }
+    machine->runs = kvc_array_of(machine->plan.count + 1, sizeof(*machine->runs));
+    machine->forecasts = kvc_array_of(machine->plan.count + 1, sizeof(*machine->forecasts));
     kvc_subject_path(machine->subject, "runs.csv", path);
     status = kvc_runs_read(path, &machine->plan, machine->runs, diag);
     if (status == KVC_OK) {
@@ -291,9 +155,10 @@ enum kvc_status kvc_measured_machine_read(const struct kvc_subject *subject, boo
                                      &machine->comparison, diag);
     }
     kvc_subject_path(machine->subject, "baseline.csv", path);
-    return status != KVC_OK
-               ? status
-               : kvc_baseline_read(path, &machine->comparison.cases, machine->comparison.score, diag);
+    if (status == KVC_OK) {
+        status = kvc_baseline_read(path, &machine->comparison.cases, machine->comparison.score, diag);
+    }
+    return status == KVC_OK ? kvc_machine_pairs_read(machine, diag) : status;
 }
 
 enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bool unseen,
@@ -306,6 +171,7 @@ enum kvc_status kvc_measured_machine_score(const struct kvc_subject *subject, bo
     }
     if (status == KVC_OK) {
         kvc_comparison_score(&machine->comparison, machine->forecasts);
+        status = kvc_machine_pairs_score(machine, options, diag);
     }
     return status;
 }
@@ -491,6 +357,7 @@ void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
     print_noisy(machine);
     print_wrong_bottlenecks(machine);
     print_errors(machine);
+    kvc_machine_pairs_print(machine);
     struct kvc_score_summary all = kvc_score_summarise(&machine->comparison.cases, machine->comparison.score);
     printf("\n%s, %s runs: %zu predictions, %zu outside their tolerance", machine->subject->name,
            part_name(machine), all.points.count, all.points_missed);
@@ -586,9 +453,9 @@ json_t *kvc_measured_machine_summary(const struct kvc_measured_machine *machine)
                                             machine->forecasts[i].closed_form.bottleneck));
         }
     }
-    return json_pack("{s:s, s:i, s:s, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
-                     "runs", part_name(machine), "errors", part_document(machine), "bottlenecks",
-                     bottlenecks);
+    return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "machine", machine->subject->name, "fitted_inputs", 0,
+                     "runs", part_name(machine), "errors", part_document(machine), "bottlenecks", bottlenecks,
+                     "pairs", kvc_machine_pairs_document(machine));
 }
 
 void kvc_measured_machine_write_errors(const struct kvc_measured_machine *machine, FILE *out)

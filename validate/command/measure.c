@@ -5,6 +5,7 @@
 
 #include "validate/command/validate.h"
 #include "scenarios/run/calibrate.h"
+#include "sim/base/array.h"
 #include "sim/base/files/folder_lock.h"
 #include "sim/base/files/partial_file.h"
 #include "sim/base/version.h"
@@ -221,6 +222,27 @@ static enum kvc_status write_runs(const struct measurement *measurement, struct 
     return status;
 }
 
+/* Measures the pairs, whose relative loads refer to the medians of the runs in runs.csv. */
+static enum kvc_status measure_pairs(const struct measurement *measurement, struct kvc_diag *diag)
+{
+    const struct kvc_measuring_plan *plan = &measurement->plan;
+    double *mops = kvc_array_of(plan->count + 1, sizeof(*mops));
+    struct kvc_measured_run *runs = kvc_array_of(plan->count + 1, sizeof(*runs));
+    char path[PATH_MAX];
+    kvc_subject_path(measurement->subject, "runs.csv", path);
+    enum kvc_status status = plan->pairs > 0 ? kvc_runs_read(path, plan, runs, diag) : KVC_OK;
+    for (size_t i = 0; i < plan->count; i++) {
+        mops[i] = runs[i].readings.value[KVC_READING_THROUGHPUT];
+    }
+    if (status == KVC_OK) {
+        status = kvc_machine_pairs_measure(measurement->subject, plan, mops, measurement->measuring->turns,
+                                           measurement->progress, diag);
+    }
+    free(runs);
+    free(mops);
+    return status;
+}
+
 static void free_all(struct measurement *measurement)
 {
     for (uint32_t i = 0; i < measurement->calibrations; i++) {
@@ -245,10 +267,14 @@ static enum kvc_status prepare(struct measurement *measurement, const char *unfi
     }
     if (status == KVC_OK) {
         size_t total = measurement->plan.count * measurement->measuring->repetitions;
-        measurement->repetition = calloc(total, sizeof(*measurement->repetition));
+        measurement->repetition = calloc(total + 1, sizeof(*measurement->repetition));
         status = measurement->repetition != NULL
                      ? open_unfinished(measurement, unfinished_path, diag)
                      : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", total);
+    }
+    if (status == KVC_OK && measurement->measuring->repetitions == 0 && measurement->plan.pairs == 0) {
+        status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0,
+                                  "has no pairs, which are all that --repetitions 0 measures");
     }
     kvc_subject_path(measurement->subject, "machine.lua", path);
     if (status == KVC_OK && access(path, F_OK) != 0) {
@@ -268,8 +294,11 @@ enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject,
     if (status == KVC_OK) {
         status = measure_all(&measurement, diag);
     }
-    if (status == KVC_OK) {
+    if (status == KVC_OK && measuring->repetitions > 0) {
         status = write_runs(&measurement, diag);
+    }
+    if (status == KVC_OK) {
+        status = measure_pairs(&measurement, diag);
     }
     if (status == KVC_OK) {
         unlink(unfinished);

@@ -13,6 +13,7 @@
 #include "validate/scoring/comparison.h"
 #include "validate/scoring/elasticities.h"
 #include "validate/scoring/identified.h"
+#include "validate/scoring/pairs.h"
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
 
@@ -130,7 +131,28 @@ enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const stru
 enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
                                             const struct kvc_run_options *options, struct kvc_diag *diag);
 
-/* The runs of a machine, their forecasts and the scores. runs[i] and forecasts[i] belong to plan.entry[i]. */
+/* Loads a configuration of a plan for a forecast: with a sample of the keys, or, if its store keeps none,
+ * whole.
+ */
+enum kvc_status kvc_forecast_load(const struct kvc_subject *subject,
+                                  const struct kvc_measuring_plan_line *line, double capacity_mops,
+                                  struct kvc_loaded **loaded, struct kvc_diag *diag);
+
+/* Forecasts a configuration at forecast->core_speed_frac. A relative load is a fraction of the capacity `of`
+ * that the same method forecasts: closed form and simulation both work at the utilization of the measurement.
+ */
+enum kvc_status kvc_forecast_line(const struct kvc_subject *subject,
+                                  const struct kvc_measuring_plan_line *line,
+                                  const struct kvc_comparison_forecast *of,
+                                  const struct kvc_run_options *options,
+                                  struct kvc_comparison_forecast *forecast, struct kvc_diag *diag);
+
+/* Returns the speed of the cores in a measurement, relative to the one that the scenario's profile was
+ * calibrated at; NaN if one of them is unknown or nothing depends on it. */
+double kvc_forecast_core_speed_frac(const struct kvc_scenario *scenario, double core_speed_steps_per_ns);
+
+/* The runs of a machine, their forecasts and the scores. runs[i] and forecasts[i] belong to plan.entry[i],
+ * and pairs[i], pair_forecasts[2 * i] and pair_forecasts[2 * i + 1] to plan.pair[i]. */
 struct kvc_measured_machine {
     const struct kvc_subject *subject;
     bool unseen; /* The unseen runs are forecast and reported, and no others; otherwise the seen ones. */
@@ -138,7 +160,26 @@ struct kvc_measured_machine {
     struct kvc_measured_run *runs;
     struct kvc_comparison_forecast *forecasts;
     struct kvc_comparison comparison;
+    struct kvc_measured_pair *pairs;
+    struct kvc_pair_forecast *pair_forecasts;
+    struct kvc_pair_scores pair_scores;
 };
+
+/* The parts of the functions below that concern the pairs. */
+void kvc_machine_pairs_free(struct kvc_measured_machine *machine);
+enum kvc_status kvc_machine_pairs_read(struct kvc_measured_machine *machine, struct kvc_diag *diag);
+enum kvc_status kvc_machine_pairs_score(struct kvc_measured_machine *machine,
+                                        const struct kvc_run_options *options, struct kvc_diag *diag);
+extern const char kvc_pairs_baseline_name[]; /* File in the machine's folder. */
+void kvc_machine_pairs_print(const struct kvc_measured_machine *machine);
+json_t *kvc_machine_pairs_document(const struct kvc_measured_machine *machine);
+
+/* Measures the pairs of a plan with relative loads of `capacity_mops`, by number of the run, and writes
+ * pairs.csv. `turns` is the number of pairs of turns of each. */
+enum kvc_status kvc_machine_pairs_measure(const struct kvc_subject *subject,
+                                          const struct kvc_measuring_plan *plan, const double *capacity_mops,
+                                          uint32_t turns, const struct kvc_progress *progress,
+                                          struct kvc_diag *diag);
 
 void kvc_measured_machine_free(struct kvc_measured_machine *machine);
 
@@ -170,14 +211,16 @@ enum { KVC_CALIBRATIONS_MAX = 16 };
 
 /* Options of measuring a machine. */
 struct kvc_measuring {
-    uint32_t repetitions;  /* Number of measurements of each line of the plan. */
+    uint32_t repetitions;  /* Number of measurements of each run of the plan; 0: runs.csv is not changed. */
+    uint32_t turns;        /* Pairs of turns of each pair of the plan. */
     uint32_t calibrations; /* Number of calibrations meanwhile; 0: machine.lua is not changed. */
     bool quick;            /* The calibrations are quick ones. */
     bool resume;           /* Go on with an interrupted measurement. */
 };
 
-/* Measures every line of the plan on this machine and calibrates it in between, then writes machine.lua and
- * runs.csv. Each repetition is added to runs.unfinished.csv at once, which is removed at the end. */
+/* Measures every line of the plan on this machine and calibrates it in between, then measures the pairs, and
+ * writes machine.lua, runs.csv and pairs.csv. Each repetition is added to runs.unfinished.csv at once, which
+ * is removed at the end. */
 enum kvc_status kvc_measured_machine_run(const struct kvc_subject *subject,
                                          const struct kvc_measuring *measuring,
                                          const struct kvc_progress *progress, struct kvc_diag *diag);

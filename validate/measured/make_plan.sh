@@ -31,9 +31,9 @@ function reset() {
     key = 8; value = 8; zipf = 0; get = 0.95; index_mib = base_index; load = 0.5; streams = base_streams; cycle = base_cycle
     roomy = 0
 }
-# Prints the configuration. The preload fills whole slabs: a store that is not roomy is full when a run begins, so that
-# every SET evicts an item; a roomy one has place for all SETs of a run.
-function line(frac, of,    per_slab, slabs, keys, spare, id, text) {
+# Describes the configuration in id and text. The preload fills whole slabs: a store that is not roomy is full when a run
+# begins, so that every SET evicts an item; a roomy one has place for all SETs of a run.
+function describe(    per_slab, slabs, keys, spare) {
     per_slab = int(slab_bytes / class_bytes(8 + key + value))
     if (per_slab > items_most) per_slab = items_most
     slabs = int(load * index_mib * 131072 / per_slab)
@@ -47,15 +47,54 @@ function line(frac, of,    per_slab, slabs, keys, spare, id, text) {
         slabs = slabs + spare > slabs_max ? slabs_max : slabs + spare
     }
     id = sprintf("k%d-v%d-g%d-%s-i%d-l%d-s%d-c%d-%s", key, value, get * 100, zipf > 0 ? "z" zipf * 100 : "u", index_mib, load * 100, streams, cycle, roomy ? "roomy" : "tight")
-    if (frac > 0) id = id "-" frac * 100
-    if (id in known) return
-    known[id] = 1
     text = sprintf("workload.key=%d;workload.value=%d;workload.keys=%d;workload.get=%g;workload.set=%g", key, value, keys, get, 1 - get)
     if (zipf > 0) text = text ";workload.dist.zipf=" zipf
     text = text sprintf(";system.index=%gMiB;system.slab=%dMiB;system.streams=%d;system.cycle=%dus", index_mib, slabs * slab_bytes / 1048576, streams, cycle)
-    printf("%s,%s,%s,%s,%s\n", id, scenario, (frac > 0 ? frac : ""), of, text)
+}
+function line(frac, of) {
+    describe()
+    if (frac > 0) id = id "-" frac * 100
+    if (id in known) return
+    known[id] = 1
+    printf("%s,%s,%s,%s,%s%s\n", id, scenario, (frac > 0 ? frac : ""), of, text, has_pairs ? "," : "")
     last = id
     count++
+}
+function restore(which,    c) {
+    split(saved[which], c, " ")
+    key = c[1]; value = c[2]; zipf = c[3]; get = c[4]; index_mib = c[5]; load = c[6]; streams = c[7]; cycle = c[8]; roomy = c[9]
+    return c[10]
+}
+# Gives the axis another value.
+function change(axis,    n, v, before, i) {
+    before = axis == "key" ? key : axis == "value" ? value : axis == "zipf" ? zipf : axis == "get" ? get : axis == "index" ? index_mib : axis == "load" ? load : axis == "streams" ? streams : cycle
+    n = split(others[axis], v, " ")
+    do i = 1 + random(n); while (v[i] == before)
+    if (axis == "key") key = v[i]
+    else if (axis == "value") value = v[i]
+    else if (axis == "zipf") zipf = v[i]
+    else if (axis == "get") get = v[i]
+    else if (axis == "index") index_mib = v[i]
+    else if (axis == "load") load = v[i]
+    else if (axis == "streams") streams = v[i]
+    else cycle = v[i]
+}
+# Prints a pair: a saved configuration of a small store against the same with one or two axes changed.
+function pair(frac, axis, second,    of, first, from, to, n, m, i, j, found, against) {
+    do of = restore(1 + random(configurations)); while (index_mib > 128 || roomy) # SETs would fill a roomy store during a pair
+    describe()
+    first = id; from = text
+    change(axis)
+    if (second != "") change(second)
+    describe()
+    n = split(from, a_part, ";"); m = split(text, b_part, ";")
+    for (i = 1; i <= m; i++) {
+        found = 0
+        for (j = 1; j <= n; j++) found = found || a_part[j] == b_part[i]
+        if (!found) against = against (against == "" ? "" : ";") b_part[i]
+    }
+    if (from ~ /zipf/ && text !~ /zipf/) against = against (against == "" ? "" : ";") "workload.dist.zipf=0"
+    printf("pair%02d-%s%s%s,%s,%s,%s,%s,%s\n", ++pairs, axis, second == "" ? "" : "-" second, frac > 0 ? "-" frac * 100 : "", scenario, (frac > 0 ? frac : ""), (frac > 0 ? of : ""), from, against)
 }
 function saturating() { line(0, ""); saved[++configurations] = key " " value " " zipf " " get " " index_mib " " load " " streams " " cycle " " roomy " " last }
 function vary(axis, values,    n, i, v) {
@@ -95,7 +134,8 @@ BEGIN {
     slabs_max = machine == "two-cores" ? 4800 : 19000
     rate_max = machine == "two-cores" ? 100e6 : 200e6 # SETs of a run without reads of short values
     samples = machine == "two-cores" ? 12 : 6         # lines that change all axes together; they take longer on h200-pcie5
-    print "id,scenario,load_frac,of,overrides"
+    has_pairs = machine == "two-cores"
+    print "id,scenario,load_frac,of,overrides" (has_pairs ? ",against" : "")
     reset(); saturating()
     vary("key", "16 64 250 32 128")
     vary("value", "2 64 1024 16 256 4096 8192")
@@ -122,8 +162,17 @@ BEGIN {
     }
     split("0.6 0.4 0.8 0.9", fractions, " ")
     for (i = 1; i <= configurations; i += 4) {
-        split(saved[i], c, " ")
-        key = c[1]; value = c[2]; zipf = c[3]; get = c[4]; index_mib = c[5]; load = c[6]; streams = c[7]; cycle = c[8]; roomy = c[9]
-        line(fractions[1 + n++ % 4], c[10])
+        of = restore(i)
+        line(fractions[1 + n++ % 4], of)
+    }
+    if (has_pairs) {
+        seed = 20261127
+        others["key"] = "8 16 32 64 12 24 128"; others["value"] = "8 16 64 256 1024 2 100"; others["zipf"] = "0.6 0.99 1.1 1.3 0.8"
+        others["get"] = "1 0.95 0.75 0.5 0.25 0"; others["index"] = "16 32 64 128 256"; others["load"] = "0.1 0.25 0.5 0.75 0.9"
+        others["streams"] = "1 2 3 5 7"; others["cycle"] = "50 100 300 1000 2000"
+        axes = split("key value zipf get index load streams cycle", axis, " ")
+        for (i = 0; i < 4 * axes; i++) pair(0, axis[1 + i % axes], "")
+        for (i = 0; i < 2 * axes; i++) pair(0, axis[1 + i % axes], axis[1 + (i + 1 + int(i / axes) * 2) % axes])
+        for (i = 0; i < 12; i++) pair(i % 2 ? 0.5 : 0.35, i % 3 ? "cycle" : "zipf", "")
     }
 }'

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/csv.h"
 #include "sim/metrics/bottleneck.h"
@@ -18,7 +19,7 @@ static const char header[] =
     "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"
     "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck";
 
-/* Columns of runs.csv, of which plan.csv has the first five. */
+/* Columns of runs.csv, of which plan.csv has the first five, and perhaps one more. */
 enum column {
     ID,
     SCENARIO,
@@ -32,7 +33,8 @@ enum column {
     SPREAD,
     STALLED,
     READINGS,
-    HALVES = READINGS + KVC_READINGS
+    HALVES = READINGS + KVC_READINGS,
+    AGAINST = REPETITIONS
 };
 
 /* ---- plan ---- */
@@ -49,6 +51,7 @@ bool kvc_measuring_plan_unseen(size_t index)
 void kvc_measuring_plan_free(struct kvc_measuring_plan *plan)
 {
     free(plan->entry);
+    free(plan->pair);
     *plan = (struct kvc_measuring_plan){.count = 0};
 }
 
@@ -97,9 +100,16 @@ static enum kvc_status take_load(const struct kvc_measuring_plan *plan, char *co
     return KVC_OK;
 }
 
+/* A plan while its file is read. */
+struct plan_file {
+    struct kvc_measuring_plan *plan;
+    bool has_against; /* The file has that column. */
+};
+
 static enum kvc_status take_line(void *data, char *const *column, int line, struct kvc_diag *diag)
 {
-    struct kvc_measuring_plan *plan = data;
+    const struct plan_file *file = data;
+    struct kvc_measuring_plan *plan = file->plan;
     struct kvc_measuring_plan_line made = {.line = line};
     enum kvc_status status = kvc_csv_copy(column[ID], made.id, sizeof(made.id), diag);
     if (status == KVC_OK) {
@@ -118,14 +128,22 @@ static enum kvc_status take_line(void *data, char *const *column, int line, stru
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found an empty %s",
                              made.id[0] == '\0' ? "id" : "scenario");
     }
-    if (kvc_measuring_plan_find(plan, made.id) >= 0) {
+    bool is_twice = kvc_measuring_plan_find(plan, made.id) >= 0;
+    for (size_t i = 0; i < plan->pairs; i++) {
+        is_twice = is_twice || strcmp(plan->pair[i].a.id, made.id) == 0;
+    }
+    if (is_twice) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" twice", made.id);
     }
-    struct kvc_measuring_plan_line *bigger = realloc(plan->entry, (plan->count + 1) * sizeof(*bigger));
-    if (bigger == NULL) {
-        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory for %zu runs", plan->count + 1);
+    if (file->has_against && column[AGAINST][0] != '\0') {
+        plan->pair = kvc_array_grown(plan->pair, plan->pairs + 1, sizeof(*plan->pair));
+        struct kvc_measuring_pair *pair = &plan->pair[plan->pairs];
+        pair->a = made;
+        status = kvc_csv_copy(column[AGAINST], pair->against, sizeof(pair->against), diag);
+        plan->pairs += status == KVC_OK;
+        return status;
     }
-    plan->entry = bigger;
+    plan->entry = kvc_array_grown(plan->entry, plan->count + 1, sizeof(*plan->entry));
     plan->entry[plan->count++] = made;
     return KVC_OK;
 }
@@ -133,13 +151,22 @@ static enum kvc_status take_line(void *data, char *const *column, int line, stru
 enum kvc_status kvc_measuring_plan_read(const char *path, struct kvc_measuring_plan *plan,
                                         struct kvc_diag *diag)
 {
-    const struct kvc_csv_format format = {.header = "id,scenario,load_frac,of,overrides"};
+    struct kvc_csv_format format = {0};
+    struct kvc_csv any = {0};
     *plan = (struct kvc_measuring_plan){.count = 0};
+    struct plan_file file = {.plan = plan};
     enum kvc_status status = kvc_csv_copy(path, plan->path, sizeof(plan->path), diag);
     if (status == KVC_OK) {
-        status = kvc_csv_visit(path, &format, take_line, plan, diag);
+        status = kvc_csv_read(path, &format, &any, diag);
     }
-    if (status == KVC_OK && plan->count == 0) {
+    if (status == KVC_OK) {
+        file.has_against = kvc_csv_column(&any, "against") >= 0;
+        format.header = file.has_against ? "id,scenario,load_frac,of,overrides,against"
+                                         : "id,scenario,load_frac,of,overrides";
+        status = kvc_csv_visit(path, &format, take_line, &file, diag);
+    }
+    kvc_csv_free(&any);
+    if (status == KVC_OK && plan->count + plan->pairs == 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "the plan has no runs");
     }
     if (status != KVC_OK) {

@@ -10,6 +10,8 @@
  *    measurement takes the measured capacity, a simulation the simulated one. Both then run at the same
  *    utilization, which decides how long requests queue. It is empty without load_frac.
  *  - overrides: a list of key=value separated by semicolons, as for --set, without commas.
+ *  - against: may be missing. A line that has it is no run but a pair: it is measured together with the same
+ *    configuration after these further overrides (validate/scoring/pairs.h).
  *
  * runs.csv has a line for each run of the plan. It has the columns of the plan, repetitions, quiet_frac,
  * windows, core_speed_steps_per_ns, spread_frac, stalled_frac, the readings, and bottleneck. A missing
@@ -40,10 +42,18 @@ static inline bool kvc_measuring_plan_line_is_relative(const struct kvc_measurin
     return line->load_frac > 0;
 }
 
+/* Two configurations that are measured in turns. */
+struct kvc_measuring_pair {
+    struct kvc_measuring_plan_line a;
+    char against[256]; /* Further overrides of the second one. */
+};
+
 struct kvc_measuring_plan {
     char path[512]; /* Path of plan.csv. */
-    size_t count;
+    size_t count;   /* Runs. */
     struct kvc_measuring_plan_line *entry;
+    size_t pairs;
+    struct kvc_measuring_pair *pair;
 };
 
 void kvc_measuring_plan_free(struct kvc_measuring_plan *plan);
@@ -62,9 +72,9 @@ void kvc_measuring_plan_describe_load(const struct kvc_measuring_plan *plan,
                                       const struct kvc_measuring_plan_line *line,
                                       char text[KVC_MEASURING_PLAN_LOAD_BYTES]);
 
-/* Returns whether the run at this index is unseen: only `kvcast validate NAME --unseen` forecasts and shows
- * it, once a release. Every third run is unseen (the 3rd, 6th, 9th, ...). The rule is fixed before anything
- * is measured, so runs cannot be chosen. */
+/* Returns whether the run, or the pair, at this index is unseen: only `kvcast validate NAME --unseen`
+ * forecasts and shows it, once a release. Every third one is unseen (the 3rd, 6th, 9th, ...). The rule is
+ * fixed before anything is measured, so runs cannot be chosen. */
 bool kvc_measuring_plan_unseen(size_t index);
 
 /* Readings: the metrics that a measurement, a simulation and a closed form have in common. */

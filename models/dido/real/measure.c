@@ -225,7 +225,6 @@ static void join(void *opened, struct kvc_measured *measured, struct kvc_measure
     *reports = (struct kvc_measured_store){.data = node,
                                            .failed = &node->failed,
                                            .preload_wall_s = measuring->store->preload_wall_s,
-                                           .first = 1,
                                            .open_loop = !node->saturating,
                                            .one_feed = true,
                                            .part = find_part,

@@ -293,7 +293,7 @@ static void join(void *opened, struct kvc_measured *measured, struct kvc_measure
     struct measuring *measuring = opened;
     struct kvc_megakv_real_node *node = &measuring->node;
     deal_tasks(node, measuring->config, measured);
-    kvc_megakv_real_node_start(node, measured->from_ns, kvc_measured_until_ns(measured));
+    kvc_megakv_real_node_start(node, 0, kvc_measured_until_ns(measured)); /* The first window never counts. */
     *reports = (struct kvc_measured_store){.data = node,
                                            .failed = &node->failed,
                                            .preload_wall_s = measuring->store->preload_wall_s,

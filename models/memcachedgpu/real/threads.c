@@ -137,7 +137,6 @@ void kvc_memcachedgpu_real_threads_join(void *opened, struct kvc_measured *measu
     *reports = (struct kvc_measured_store){.data = node,
                                            .failed = &node->failed,
                                            .preload_wall_s = node->preload_wall_s,
-                                           .first = 1,
                                            .values = 1,
                                            .value_name = value_names,
                                            .part = find_part,

@@ -1,0 +1,52 @@
+/* Two stores measured in pairs: both stay in memory and take turns of 30 ms in one process, in the order
+ * A B B A, so that what the machine does meanwhile meets both alike.
+ *
+ * The reading is the ratio of a metric of B to that of A. Each pair of neighbouring turns gives one ratio, of
+ * the 20 ms of each turn that follow the first 10 ms, in which caches and queues settle. The disturbance of a
+ * pair is the share of these windows for which its threads were kept from running, plus the relative
+ * difference of the speeds of its cores between its two turns. The less disturbed half of the pairs counts,
+ * and every other pair that was disturbed by at most 1 %; neither looks at what is measured. The median over
+ * these pairs is the ratio, and the order statistics around it are its 95 % interval, which assumes nothing
+ * about the distribution. */
+#ifndef KVC_MODELS_MEASURED_PAIR_H
+#define KVC_MODELS_MEASURED_PAIR_H
+
+#include "models/measured/measurable.h"
+
+enum kvc_pair_metric {
+    KVC_PAIR_THROUGHPUT,   /* [Mops] */
+    KVC_PAIR_LATENCY_MEAN, /* [us] */
+    KVC_PAIR_LATENCY_P99,  /* [us] */
+    KVC_PAIR_T_SEARCH,     /* Time of a search launch [us]. */
+    KVC_PAIR_T_INSERT,     /* Time of an insert launch [us]. */
+    KVC_PAIR_METRICS
+};
+
+/* Their names in results and files. */
+extern const char *const kvc_pair_metric_names[KVC_PAIR_METRICS];
+
+/* A metric of two stores. All are NaN if too few pairs have it. */
+struct kvc_pair_reading {
+    double a, b;             /* Medians over the pairs that count. */
+    double ratio, low, high; /* b / a, and its 95 % interval. */
+};
+
+struct kvc_pair_result {
+    uint32_t pairs, counted; /* Pairs that were measured, and those that count. */
+    double disturbed_frac;   /* The largest disturbance of a pair that counts. */
+    double core_speed_steps_per_ns, stalled_frac, others_frac; /* As kvc_measurable_run() reports them. */
+    struct kvc_memory_rates memory;
+    struct kvc_pair_reading reading[KVC_PAIR_METRICS];
+};
+
+/* Measures the checked scenarios scenario[0] (A) and scenario[1] (B) in `pairs` pairs. Returns the errors of
+ * both stores. */
+enum kvc_status kvc_measured_pair(const struct kvc_scenario *const scenario[2], uint32_t pairs,
+                                  const struct kvc_progress *progress, struct kvc_pair_result *result,
+                                  struct kvc_diag *diag);
+
+/* Returns the median of values[0 .. count - 1], which are sorted, and sets its 95 % interval; NaN for fewer
+ * than six. */
+double kvc_pair_median(double *values, uint32_t count, double *low, double *high);
+
+#endif

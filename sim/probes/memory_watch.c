@@ -1,0 +1,118 @@
+#include "sim/probes/memory_watch.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "kernels/pages.h"
+#include "sim/base/array.h"
+#include "sim/base/clock.h"
+#include "sim/base/rng.h"
+
+/* Lines of a reading: about 0.3 ms of each kind on a core that the memory serves at 100 ns, or 8 lines at
+ * once.
+ */
+enum { LINE_BYTES = 64, INDEPENDENT = 16384, DEPENDENT = 2048, IN_ORDER = 32768 };
+
+static const uint64_t least_bytes = UINT64_C(64) << 20, most_bytes = UINT64_C(1) << 30;
+
+enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint64_t bytes, uint32_t cores,
+                                      uint32_t room, struct kvc_diag *diag)
+{
+    bytes = bytes < least_bytes ? least_bytes : bytes > most_bytes ? most_bytes : bytes;
+    *watch =
+        (struct kvc_memory_watch){.bytes = bytes / LINE_BYTES * LINE_BYTES, .cores = cores, .room = room};
+    watch->count = kvc_array_of(cores, sizeof(*watch->count));
+    watch->rates = kvc_array_of((size_t)cores * room, sizeof(*watch->rates));
+    watch->buffer = kvc_pages_alloc(watch->bytes);
+    if (watch->buffer == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                             "no memory for a buffer of %llu MiB that watches the memory",
+                             (unsigned long long)(watch->bytes >> 20));
+    }
+    kvc_pages_touch(watch->buffer, watch->bytes);
+    return KVC_OK;
+}
+
+void kvc_memory_watch_close(struct kvc_memory_watch *watch)
+{
+    if (watch->buffer != NULL) {
+        kvc_pages_free(watch->buffer, watch->bytes);
+    }
+    free(watch->count);
+    free(watch->rates);
+    *watch = (struct kvc_memory_watch){.buffer = NULL};
+}
+
+/* Returns a line that depends on `key`. */
+static const uint64_t *line_of(const struct kvc_memory_watch *watch, uint64_t key)
+{
+    uint64_t lines = watch->bytes / LINE_BYTES;
+    uint64_t line = (uint64_t)(((unsigned __int128)kvc_mix64(key) * lines) >> 64);
+    return (const uint64_t *)(const void *)(watch->buffer + line * LINE_BYTES);
+}
+
+static double ns_each(double started_s, uint32_t count)
+{
+    return (kvc_clock_wall_s() - started_s) * 1e9 / count;
+}
+
+void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
+{
+    uint32_t reading = watch->count[core];
+    if (reading == watch->room) {
+        return;
+    }
+    struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + reading];
+    uint64_t first = ((uint64_t)core << 48) + ((uint64_t)reading << 24), sum = 0;
+    double started_s = kvc_clock_wall_s();
+    for (uint32_t i = 0; i < INDEPENDENT; i++) {
+        sum += *line_of(watch, first + i);
+    }
+    __asm__ volatile("" : "+r"(sum));
+    rates->line_ns = ns_each(started_s, INDEPENDENT);
+    started_s = kvc_clock_wall_s();
+    for (uint32_t i = 0; i < DEPENDENT; i++) {
+        sum += *line_of(watch, ~first - i + sum); /* All words are 0, which the processor does not know. */
+    }
+    __asm__ volatile("" : "+r"(sum));
+    rates->latency_ns = ns_each(started_s, DEPENDENT);
+    const uint64_t *word = line_of(watch, first);
+    const uint64_t *end = (const uint64_t *)(const void *)(watch->buffer + watch->bytes);
+    started_s = kvc_clock_wall_s();
+    for (uint32_t i = 0; i < IN_ORDER; i++) {
+        for (int w = 0; w < LINE_BYTES / 8; w++) {
+            sum += word[w];
+        }
+        word = word + LINE_BYTES / 8 < end ? word + LINE_BYTES / 8
+                                           : (const uint64_t *)(const void *)watch->buffer;
+    }
+    __asm__ volatile("" : "+r"(sum));
+    rates->bytes_per_s = LINE_BYTES * 1e9 / ns_each(started_s, IN_ORDER);
+    watch->count[core]++;
+}
+
+/* Returns the mean over the cores of the medians of a rate, which lies `offset` bytes within a reading. */
+static double mean_of_medians(const struct kvc_memory_watch *watch, size_t offset)
+{
+    double sum = 0, *values = kvc_array_of(watch->room + 1, sizeof(*values));
+    for (uint32_t core = 0; core < watch->cores; core++) {
+        for (uint32_t i = 0; i < watch->count[core]; i++) {
+            const struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + i];
+            values[i] = *(const double *)(const void *)((const char *)rates + offset);
+        }
+        sum += watch->count[core] > 0 ? gsl_stats_median(values, 1, watch->count[core]) : NAN;
+    }
+    free(values);
+    return sum / watch->cores;
+}
+
+struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch)
+{
+    return (struct kvc_memory_rates){
+        .line_ns = mean_of_medians(watch, offsetof(struct kvc_memory_rates, line_ns)),
+        .latency_ns = mean_of_medians(watch, offsetof(struct kvc_memory_rates, latency_ns)),
+        .bytes_per_s = mean_of_medians(watch, offsetof(struct kvc_memory_rates, bytes_per_s))};
+}

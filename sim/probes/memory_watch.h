@@ -1,0 +1,41 @@
+/* Watches how fast the memory of this machine is while a store is measured. A core's clock says nothing about
+ * it: on a machine that is shared, the rates of the memory change from minute to minute.
+ *
+ * Between two turns of a run (sim/probes/watched.h), all threads read the same buffer at once for about a
+ * millisecond: random lines that do not depend on each other, random lines whose address the line before
+ * gives, and lines in order. */
+#ifndef KVC_SIM_PROBES_MEMORY_WATCH_H
+#define KVC_SIM_PROBES_MEMORY_WATCH_H
+
+#include <stdint.h>
+
+#include "sim/base/diag.h"
+
+/* The rates of the memory, as one thread sees them while the others do the same. NaN: not measured. */
+struct kvc_memory_rates {
+    double line_ns;     /* A random line, of several that are read at the same time [ns]. */
+    double latency_ns;  /* A random line whose address the line before gives [ns]. */
+    double bytes_per_s; /* Lines in order [bytes/s]. */
+};
+
+struct kvc_memory_watch {
+    uint64_t bytes;                 /* Size of the buffer. */
+    uint8_t *buffer;                /* On pages like those of the stores. */
+    uint32_t cores, room;           /* Cores, and readings of each that fit. */
+    uint32_t *count;                /* Readings, by core. */
+    struct kvc_memory_rates *rates; /* Reading i of core c is rates[c * room + i]. */
+};
+
+/* Prepares `room` readings of each core in a buffer of `bytes`, within bounds that do not exhaust the machine
+ * and that its caches do not hold. KVC_ERR_RUNTIME: memory is short. It must be closed even then. */
+enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint64_t bytes, uint32_t cores,
+                                      uint32_t room, struct kvc_diag *diag);
+void kvc_memory_watch_close(struct kvc_memory_watch *watch); /* A zeroed one is allowed. */
+
+/* Takes a reading on a core, by the thread that is pinned to it. */
+void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core);
+
+/* Returns the means over the cores of the medians of their readings. The threads must have ended. */
+struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch);
+
+#endif

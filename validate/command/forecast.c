@@ -1,0 +1,137 @@
+/* Forecasts of measured configurations, by closed form and simulation. */
+#include <math.h>
+
+#include "models/resource.h"
+#include "scenarios/run/driver.h"
+#include "sim/devices/cpu.h"
+#include "validate/command/validate.h"
+
+/* Predicts one run by its closed form. */
+static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_driver_predict(scenario, &outcome, diag);
+    (void)options;
+    if (status == KVC_OK) {
+        kvc_readings_of(&outcome->result, &forecast->closed_form);
+    }
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+/* A measurement takes long because its machine is noisy. The simulation of the undisturbed machine begins
+ * with this much measured time [ns], and takes four times as much while its throughput is not known well
+ * enough, up to the measurement's. */
+static const double simulated_first_ns = 50e6, simulated_more = 4;
+
+/* A forecast throughput is known well enough if half the width of its interval, relative to it, is a quarter
+ * of the bound of the mean error. */
+static const double narrow_frac = 0.015;
+
+/* A forecast keeps a sample of the keys, so that the store of any machine fits into this one. */
+static const char forecast_overrides[] = "run.functional=sampled;run.sample_memory=64MiB";
+
+/* Simulates a line for the duration that it has by now. */
+static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
+                                     const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_outcome *outcome = NULL;
+    enum kvc_status status = kvc_driver_run(scenario, options, &outcome, diag);
+    if (status == KVC_OK) {
+        kvc_readings_of(&outcome->result, &forecast->simulated);
+        for (int i = 0; i < KVC_READINGS; i++) {
+            forecast->half_width[i] = kvc_outcome_interval(outcome, kvc_reading_names[i]).half_width;
+        }
+    }
+    kvc_outcome_free(outcome);
+    return status;
+}
+
+static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_run *run = &scenario->run;
+    double most_ns = run->duration_ns;
+    enum kvc_status status = KVC_OK;
+    bool narrow = false;
+    kvc_validate_replicate(scenario);
+    run->warmup_most_ns = kvc_run_real_warmup_ns(run); /* The measurement did not wait longer, either. */
+    for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
+        run->duration_ns = fmin(next_ns, most_ns);
+        status = simulate_once(scenario, options, forecast, diag);
+        narrow = run->duration_ns >= most_ns ||
+                 forecast->half_width[KVC_READING_THROUGHPUT] <=
+                     narrow_frac * forecast->simulated.value[KVC_READING_THROUGHPUT];
+    }
+    return status;
+}
+
+/* The capacity of the run that a line refers to, as this forecast has it. */
+static double capacity_of(const struct kvc_measuring_plan_line *line, const struct kvc_readings *forecast_of)
+{
+    return kvc_measuring_plan_line_is_relative(line) ? forecast_of->value[KVC_READING_THROUGHPUT]
+                                                     : kvc_validate_any_capacity_mops;
+}
+
+/* Forecasts a scenario in one way. */
+typedef enum kvc_status forecast_fn(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                    struct kvc_comparison_forecast *forecast, struct kvc_diag *diag);
+
+/* Forecasts a scenario with its cores at the speed that the run saw. */
+static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast_fn *method,
+                                         const struct kvc_run_options *options,
+                                         struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    if (isnan(forecast->core_speed_frac)) {
+        return method(scenario, options, forecast, diag);
+    }
+    struct kvc_scenario *seen = kvc_scenario_faster(
+        scenario, kvc_scenario_resource(scenario, kvc_cpu_kind.name), forecast->core_speed_frac, diag);
+    enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
+    kvc_scenario_free_copy(seen);
+    return status;
+}
+
+enum kvc_status kvc_forecast_load(const struct kvc_subject *subject,
+                                  const struct kvc_measuring_plan_line *line, double capacity_mops,
+                                  struct kvc_loaded **loaded, struct kvc_diag *diag)
+{
+    struct kvc_diag of_sample = {0};
+    enum kvc_status status =
+        kvc_validate_load_line(subject, line, capacity_mops, forecast_overrides, loaded, &of_sample);
+    return status == KVC_OK ? status : kvc_validate_load_line(subject, line, capacity_mops, "", loaded, diag);
+}
+
+enum kvc_status kvc_forecast_line(const struct kvc_subject *subject,
+                                  const struct kvc_measuring_plan_line *line,
+                                  const struct kvc_comparison_forecast *of,
+                                  const struct kvc_run_options *options,
+                                  struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_loaded *loaded = NULL;
+    enum kvc_status status =
+        kvc_forecast_load(subject, line, capacity_of(line, &of->closed_form), &loaded, diag);
+    if (status == KVC_OK) {
+        status = forecast_at_speed(&loaded->scenario, predict_line, options, forecast, diag);
+    }
+    kvc_loaded_free(loaded);
+    loaded = NULL;
+    if (status == KVC_OK) {
+        status = kvc_forecast_load(subject, line, capacity_of(line, &of->simulated), &loaded, diag);
+    }
+    if (status == KVC_OK) {
+        status = forecast_at_speed(&loaded->scenario, simulate_line, options, forecast, diag);
+    }
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+double kvc_forecast_core_speed_frac(const struct kvc_scenario *scenario, double core_speed_steps_per_ns)
+{
+    const struct kvc_cpu *cpu = kvc_cpu_of(&scenario->node);
+    bool known = cpu != NULL && cpu->core_speed_steps_per_ns > 0 && core_speed_steps_per_ns > 0 &&
+                 kvc_scenario_resource(scenario, kvc_cpu_kind.name) != NULL;
+    return known ? core_speed_steps_per_ns / cpu->core_speed_steps_per_ns : NAN;
+}
