@@ -21,9 +21,9 @@ grep -q '"command": "measure"' real/result.json || fail "real/result.json is no 
 [ -s real/latency.hgrm ] || fail "real/latency.hgrm is missing"
 
 # Two stores in one process: twice the value takes longer to read, whatever the machine does meanwhile.
-expect 2 'measure: --pairs counts the turns of --against, which is missing' "$kvcast" measure good.lua $measured --pairs 10
-expect 2 'measure: --pairs: found "5", allowed: a whole number from 6 to 10000' "$kvcast" measure good.lua $measured \
-    --against workload.value=2000 --pairs 5
+expect 2 'measure: --pairs counts the turns of --against, which is missing' "$kvcast" measure good.lua $measured --pairs 12
+expect 2 'measure: --pairs: found "11", allowed: a whole number from 12 to 10000' "$kvcast" measure good.lua $measured \
+    --against workload.value=2000 --pairs 11
 expect 2 'measure: --against: found "nothing", allowed: a file that ends in .lua, or changes PATH=VALUE' "$kvcast" measure good.lua \
     $measured --against nothing
 expect 2 'node.sockets = 1' "$kvcast" measure good.lua $measured --against node.sockets=2
@@ -32,7 +32,9 @@ expect 2 'the run needs' "$kvcast" measure good.lua $measured --against 'system.
     { fail "measure --against"; cat pair.txt; }
 grep -q 'workload.value: 1000 against 4000' pair.txt || fail "pair.txt does not say what differs"
 grep -q 'kvcast.pair/1' pair/pair.json || fail "pair/pair.json is no pair"
-awk -F, '$1 == "throughput_mops" { found = 1; if ($4 >= 1 || $5 > $4 || $6 < $4) exit 1 } END { exit !found }' pair/pair.csv ||
+# On a machine so busy that the stores answered in hardly any turn, a note says that there is no reading.
+awk -F, '$1 == "throughput_mops" { found = 1; if ($4 != "" && ($4 >= 1 || $5 > $4 || $6 < $4)) exit 1 } END { exit !found }' pair/pair.csv &&
+    { grep -Eq '^throughput_mops,[0-9]' pair/pair.csv || grep -q 'no metric has a reading' pair.txt; } ||
     { fail "larger values are not slower"; cat pair/pair.csv; }
 
 finish

@@ -8,7 +8,7 @@
 #include "scenarios/output/pair.h"
 #include "scenarios/run/driver.h"
 
-enum { PAIRS_DEFAULT = 200, PAIRS_LEAST = 6, PAIRS_MAX = 10000 };
+enum { PAIRS_DEFAULT = 200, PAIRS_LEAST = 12, PAIRS_MAX = 10000 };
 
 /* Loads the other store: a scenario with the user's overrides, or the first one with more changes. */
 static enum kvc_status load_other(const struct kvc_arguments *arguments, const char *against,

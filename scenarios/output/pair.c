@@ -1,5 +1,6 @@
 #include "scenarios/output/pair.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,12 @@ json_t *kvc_pair_json(const struct kvc_loaded *const loaded[2], const struct kvc
                  "the machine disturbed even the quieter half of the pairs by up to %.0f %%: measure again",
                  100 * result->disturbed_frac);
         json_array_append_new(notes, kvc_json_text(text));
+    }
+    if (isnan(result->reading[KVC_PAIR_THROUGHPUT].ratio)) {
+        json_array_append_new(
+            notes,
+            kvc_json_text(
+                "no metric has a reading: in fewer than six of the pairs that count, both stores answered"));
     }
     json_object_set_new(pair, "notes", notes);
     return pair;

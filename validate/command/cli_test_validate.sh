@@ -24,7 +24,7 @@ expect 2 'more than one of --measure, --elasticities, --identify, --unseen and -
 expect 2 'only allowed with --measure' "$kvcast" validate tiny --repetitions 2
 expect 2 '--repetitions: found "-1"' "$kvcast" validate tiny --measure --repetitions -1
 expect 2 'plan.csv: has no pairs, which are all that --repetitions 0 measures' "$kvcast" validate tiny --measure --repetitions 0
-expect 2 '--pairs: found "5"' "$kvcast" validate tiny --measure --pairs 5
+expect 2 '--pairs: found "11"' "$kvcast" validate tiny --measure --pairs 11
 expect 2 'writes runs.csv only' "$kvcast" validate tiny --measure --out scored
 expect 2 '--calibrations: found "x"' "$kvcast" validate tiny --measure --calibrations x
 expect 2 '--resume is only allowed with --measure' "$kvcast" validate tiny --resume
@@ -84,7 +84,7 @@ cp machines/tiny/plan.csv plain.csv
 awk -v OFS=, 'NR == 1 { print $0 ",against"; next } { print $0 "," }' plain.csv >machines/tiny/plan.csv
 for pair in one two three; do echo "$pair,good.lua,,,$memory_fed,workload.value=4000"; done >>machines/tiny/plan.csv
 expect 2 'tiny/pairs.csv: cannot read' "$kvcast" validate tiny
-"$kvcast" validate tiny --measure --calibrations 0 --repetitions 0 --pairs 10 --quiet >/dev/null || fail "validate --measure of pairs"
+"$kvcast" validate tiny --measure --calibrations 0 --repetitions 0 --pairs 12 --quiet >/dev/null || fail "validate --measure of pairs"
 cmp kept.csv machines/tiny/runs.csv || fail "--repetitions 0 changes runs.csv"
 awk -F, -v OFS=, 'NR > 1 { $14 = 0.5; $15 = 0.001; if ($14 !~ /./) exit 1 } 1' machines/tiny/pairs.csv >pairs.csv && cp pairs.csv machines/tiny/pairs.csv
 "$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline with pairs"
@@ -99,7 +99,7 @@ sed -i '/^one,/s/workload.value=4000/workload.value=2000/' machines/tiny/pairs.c
 expect 2 'machines/tiny/pairs.csv:2: pair "one" differs from the plan' "$kvcast" validate tiny
 sed -i '/^one,/d' machines/tiny/pairs.csv
 expect 2 'machines/tiny/plan.csv:5: pair "one" is planned but not in pairs.csv' "$kvcast" validate tiny
-sed -i '/^two,/s/,10,/,0,/' machines/tiny/pairs.csv
+sed -i '/^two,/s/,12,/,0,/' machines/tiny/pairs.csv
 expect 2 'machines/tiny/pairs.csv:2: pairs: found "0", expected a whole number from 1' "$kvcast" validate tiny
 cp plain.csv machines/tiny/plan.csv
 sed -i 's/run.warmup=auto/run.warmup=1ms/' machines/tiny/plan.csv machines/tiny/runs.csv

@@ -8,14 +8,14 @@ import sys
 
 import jsonschema
 
-SUFFIXES = {"_us": "us", "_ns": "ns", "_mops": "million/s", "_frac": "1", "_bytes": "bytes", "_hz": "Hz"}
+SUFFIXES = {"_us": "us", "_ns": "ns", "_mops": "million/s", "_frac": "1", "_bytes": "bytes", "_hz": "Hz", "_per_ns": "1/ns"}
 
 
 def contradictions(schema, key=""):
     """Yields the numbers of the schema whose unit is missing, or another one than their key ends in."""
-    for suffix, unit in SUFFIXES.items():
-        if key.endswith(suffix) and "number" in schema.get("type", ()) and schema.get("unit") != unit:
-            yield key
+    suffix = max(filter(key.endswith, SUFFIXES), key=len, default=None)
+    if suffix and "number" in schema.get("type", ()) and schema.get("unit") != SUFFIXES[suffix]:
+        yield key
     for name, member in schema.get("properties", {}).items():
         yield from contradictions(member, name)
     for inner in [schema.get("items"), *schema.get("$defs", {}).values()]:

@@ -47,7 +47,7 @@ cat >measured.lua <<'LUA'
 return { system = { kind = "megakv", feed = "memory", index_on = "thread", threads = "shared", streams = 1 },
   node = { sockets = 1, cpu = { base = "xeon-e5-2650v2", cores = 2 } }, workload = { keys = 1e4 }, run = { warmup = "20ms" } }
 LUA
-quiet measure measured.lua --against 'workload.value=64;run.seed=2' --pairs 6 --json pair.json
+quiet measure measured.lua --against 'workload.value=64;run.seed=2' --pairs 12 --json pair.json
 quiet validate mechanisms --json validation.json
 quiet doctor --json doctor.json || true # It says with 1 that something is missing.
 /usr/bin/python3 "$here/schema_test.py" "$here/result.schema.json" ./*.json
