@@ -1,30 +1,26 @@
 #include "models/measured/measurable.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "models/model.h"
 #include "sim/base/array.h"
 
-void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, double footprint_bytes,
-                         struct kvc_measured *measured, struct kvc_measured_store *reports)
+void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, struct kvc_measured *measured,
+                         struct kvc_measured_store *reports)
 {
-    measured->footprint_bytes = fmax(measured->footprint_bytes, footprint_bytes);
     measured->store[measured->side] = store;
     measured->set_clock[measured->side] = measurable->set_clock;
     measurable->join(store, measured, reports);
 }
 
 enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
-                                        double footprint_bytes, const struct kvc_run *run,
-                                        const struct kvc_progress *progress, struct kvc_result *result,
-                                        struct kvc_diag *diag)
+                                        const struct kvc_run *run, const struct kvc_progress *progress,
+                                        struct kvc_result *result, struct kvc_diag *diag)
 {
     struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
     struct kvc_measured_store reports = {0};
     enum kvc_status status = kvc_measured_open(measured, run, 0, diag);
     if (status == KVC_OK) {
-        kvc_measurable_join(measurable, store, footprint_bytes, measured, &reports);
+        kvc_measurable_join(measurable, store, measured, &reports);
         status = kvc_measured_run(measured, (const atomic_bool *const[2]){reports.failed}, progress, diag);
         enum kvc_status finished = measurable->finish(store, diag);
         status = status == KVC_OK ? finished : status;
@@ -45,8 +41,7 @@ enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
     void *store = NULL;
     enum kvc_status status = measurable->open(scenario, progress, &store, diag);
     if (status == KVC_OK) {
-        status = kvc_measurable_run_open(measurable, store, scenario->model->memory_bytes(scenario),
-                                         &scenario->run, progress, result, diag);
+        status = kvc_measurable_run_open(measurable, store, &scenario->run, progress, result, diag);
     }
     measurable->close(store);
     return status;

@@ -40,14 +40,13 @@ enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
                                    const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag);
 
-/* The same for an open store of footprint_bytes. */
+/* The same for an open store. */
 enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
-                                        double footprint_bytes, const struct kvc_run *run,
-                                        const struct kvc_progress *progress, struct kvc_result *result,
-                                        struct kvc_diag *diag);
+                                        const struct kvc_run *run, const struct kvc_progress *progress,
+                                        struct kvc_result *result, struct kvc_diag *diag);
 
-/* Lets an open store of footprint_bytes join a run as its side measured->side, and fills in *reports. */
-void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, double footprint_bytes,
-                         struct kvc_measured *measured, struct kvc_measured_store *reports);
+/* Lets an open store join a run as its side measured->side, and fills in *reports. */
+void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, struct kvc_measured *measured,
+                         struct kvc_measured_store *reports);
 
 #endif

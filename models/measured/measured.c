@@ -99,8 +99,8 @@ enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_boo
                                  const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     const struct kvc_watched *watched = &measured->watched;
-    enum kvc_status status = kvc_memory_watch_open(&measured->memory, (uint64_t)measured->footprint_bytes,
-                                                   measured->cores, watched->room / watched->turn + 1, diag);
+    enum kvc_status status =
+        kvc_memory_watch_open(&measured->memory, measured->cores, watched->room / watched->turn + 1, diag);
     if (status != KVC_OK) {
         return status;
     }

@@ -91,7 +91,6 @@ struct kvc_measured {
     double from_ns; /* When the first window begins, after the warm-up [ns]. */
     struct kvc_watched watched;
     struct kvc_watched_noise noise;
-    double footprint_bytes; /* Size of the stores, for the watch of the memory [bytes]. */
     struct kvc_memory_watch memory;
     void *store[2];                                      /* Argument of set_clock. */
     void (*set_clock[2])(void *store, double started_s); /* Sets time 0 of the clock of a side's store [s]. */

@@ -191,8 +191,7 @@ static enum kvc_status run(struct sides *sides, uint32_t pairs, const struct kvc
     for (uint32_t side = 0; side < 2; side++) {
         const struct kvc_model *model = sides->scenario[side]->model;
         measured->side = side;
-        kvc_measurable_join(model->measurable, sides->store[side], model->memory_bytes(sides->scenario[side]),
-                            measured, &sides->reports[side]);
+        kvc_measurable_join(model->measurable, sides->store[side], measured, &sides->reports[side]);
     }
     status = kvc_measured_run(
         measured, (const atomic_bool *const[2]){sides->reports[0].failed, sides->reports[1].failed}, progress,

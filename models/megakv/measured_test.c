@@ -13,6 +13,7 @@
 #include "models/megakv/predict.h"
 #include "models/megakv/megakv.h"
 #include "models/megakv/run_fixture.h"
+#include "models/resource.h"
 
 static const double receive_ns = 12, search_ns = 10, insert_ns = 20, erase_ns = 15, drain_ns = 4,
                     evict_ns = 25, write_ns = 50, read_ns = 40, mixed_ns = 44, miss_ns = 8;
@@ -622,4 +623,24 @@ Test(measured, own_threads_are_as_many_as_they_are)
     free(few);
     free(many);
     free(sharing);
+}
+
+/* Faster cores shorten the part of a measured cost that the smallest footprint has, too; faster memory shortens what a
+ * larger footprint adds. */
+Test(measured, cores_and_memory_speed_up_their_own_parts_of_a_cost)
+{
+    static struct setup setup;
+    setup = shared(2);
+    struct kvc_megakv_cost_curve *read = &setup.devices.costs.read;
+    read->point[read->count++] = (struct kvc_megakv_cost_point){
+        .size = ITEM_BYTES, .footprint_bytes = 1e9, .threads = 1, .ns = 3 * read_ns};
+    setup.scenario.options = &setup.options;
+    kvc_test_connect(&setup.scenario.node, &setup.devices);
+    kvc_test_resolve(&setup.scenario, &setup.config);
+    kvc_scenario_resource(&setup.scenario, "cpu")->speed_up(&setup.scenario, 2);
+    cr_expect_float_eq(read->point[1].ns, read_ns / 2, 1e-9);
+    cr_expect_float_eq(read->point[2].ns, read_ns / 2 + 2 * read_ns, 1e-9);
+    kvc_scenario_resource(&setup.scenario, "dram")->speed_up(&setup.scenario, 4);
+    cr_expect_float_eq(read->point[1].ns, read_ns / 2, 1e-9);
+    cr_expect_float_eq(read->point[2].ns, read_ns, 1e-9);
 }

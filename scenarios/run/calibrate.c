@@ -57,6 +57,7 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
         }
     }
     kvc_machine_add_core_speed(&calibrated->machine, &calibrated->steadiness, calibrated->profile);
+    kvc_machine_add_memory_speed(&calibrated->steadiness, calibrated->profile);
     kvc_machine_comment(&calibrated->machine, &calibrated->steadiness, calibrated->profile);
     return status;
 }

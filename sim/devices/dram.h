@@ -41,6 +41,8 @@ struct kvc_dram {
     double random_line_ns;   /**< Time of an object's first line, for one core. */
     double next_line_ns;     /**< Time of each following line, which the hardware prefetches. */
     double line_bytes;       /**< Size of a cache line, which is one burst. */
+    double watched_line_ns;  /**< Time of a random line of several at once while all cores read [ns]; NaN:
+                                unknown. */
     double gb_price_usd;     /**< Price of 10^9 bytes [US dollars]; NaN: unknown. */
     double capacity_bytes;   /**< Memory of the socket; NaN: unknown. */
     double bytes_per_s; /**< Measured bandwidth of the socket; NaN or 0: derived from channels and rate. */

@@ -13,11 +13,13 @@ const double kvc_cores_shared_frac = 0.85;
 
 enum { BURSTS = 20, BURST_STEPS = 60000 }; /* A burst takes about 0.1 ms. */
 
-/* Returns the speed of the calling thread's core, in steps of arithmetic per nanosecond. */
-typedef double measure_fn(void);
+/* Measures the core of the calling thread. Returns its speed in steps of arithmetic per nanosecond, or
+ * anything. */
+typedef double measure_fn(void *data, uint32_t core);
 
 struct crew {
     measure_fn *measure;
+    void *data;
     uint32_t count;
     atomic_uint arrived;
 };
@@ -31,8 +33,9 @@ struct member {
 
 /* The median tells siblings from interruptions: another thread on the core slows some bursts, a busy sibling
  * slows all. */
-static double speed_of_bursts(void)
+static double speed_of_bursts(void *data, uint32_t core)
 {
+    (void)data, (void)core;
     double speed[BURSTS];
     for (int i = 0; i < BURSTS; i++) {
         speed[i] = kvc_speed_measure(BURST_STEPS);
@@ -43,8 +46,9 @@ static double speed_of_bursts(void)
 
 /* The watch of a run measures the speed from time to time while the core works: here, on the same arithmetic.
  */
-static double speed_of_watch(void)
+static double speed_of_watch(void *data, uint32_t core)
 {
+    (void)data, (void)core;
     struct kvc_core_watch watch;
     double speed = 0;
     if (kvc_core_watch_open(&watch, kvc_clock_wall_s(), 1, NULL) == KVC_OK) {
@@ -67,15 +71,15 @@ static void *work(void *data)
     while (atomic_load(&member->crew->arrived) < member->crew->count) {
         ;
     }
-    member->speed = member->crew->measure();
+    member->speed = member->crew->measure(member->crew->data, member->core);
     return NULL;
 }
 
 /* Measures the cores first to first + count - 1 at the same time. */
-static enum kvc_status run(measure_fn *measure, uint32_t first, uint32_t count, double *speed,
+static enum kvc_status run(measure_fn *measure, void *data, uint32_t first, uint32_t count, double *speed,
                            struct kvc_diag *diag)
 {
-    struct crew crew = {.measure = measure, .count = count};
+    struct crew crew = {.measure = measure, .data = data, .count = count};
     struct member member[KVC_CORES_MAX];
     uint32_t started = 0;
     while (started < count) {
@@ -109,11 +113,11 @@ enum kvc_status kvc_cores_measure(struct kvc_cores *cores, struct kvc_diag *diag
     enum kvc_status status = KVC_OK;
     *cores = (struct kvc_cores){.count = count_cores()};
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
-        status = run(speed_of_bursts, core, 1, &alone, diag);
+        status = run(speed_of_bursts, NULL, core, 1, &alone, diag);
         fastest = fmax(fastest, alone);
     }
     if (status == KVC_OK) {
-        status = run(speed_of_bursts, 0, cores->count, speed, diag);
+        status = run(speed_of_bursts, NULL, 0, cores->count, speed, diag);
     }
     for (uint32_t core = 0; core < cores->count && status == KVC_OK; core++) {
         cores->speed_frac[core] = fmin(speed[core] / fastest, 1);
@@ -125,7 +129,7 @@ uint32_t kvc_cores_watch(double speed[KVC_CORES_MAX])
 {
     struct kvc_diag diag = {0};
     uint32_t count = count_cores();
-    return run(speed_of_watch, 0, count, speed, &diag) == KVC_OK ? count : 0;
+    return run(speed_of_watch, NULL, 0, count, speed, &diag) == KVC_OK ? count : 0;
 }
 
 double kvc_cores_slowest_frac(const struct kvc_cores *cores)
@@ -135,4 +139,17 @@ double kvc_cores_slowest_frac(const struct kvc_cores *cores)
         slowest = fmin(slowest, cores->speed_frac[core]);
     }
     return slowest;
+}
+
+static double read_memory(void *data, uint32_t core)
+{
+    kvc_memory_watch_read(data, core);
+    return 0;
+}
+
+void kvc_cores_read_memory(struct kvc_memory_watch *watch)
+{
+    struct kvc_diag diag = {0};
+    double none[KVC_CORES_MAX];
+    run(read_memory, watch, 0, watch->cores, none, &diag);
 }

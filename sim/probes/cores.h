@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
+#include "sim/probes/memory_watch.h"
 
 enum { KVC_CORES_MAX = 256 };
 
@@ -31,5 +32,9 @@ double kvc_cores_slowest_frac(const struct kvc_cores *cores);
 
 /* A core whose speed is below this fraction shares its execution units with something. */
 extern const double kvc_cores_shared_frac;
+
+/* Takes a reading of the memory on all cores of the watch at once. If a thread cannot be started, there are
+ * fewer readings. */
+void kvc_cores_read_memory(struct kvc_memory_watch *watch);
 
 #endif

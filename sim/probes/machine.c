@@ -362,6 +362,7 @@ static void add_cpu(const struct kvc_probed_machine *machine, struct kvc_profile
 static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
 {
     kvc_profile_name(profile, "dram", "main memory of this machine");
+    kvc_profile_reserve(profile, "dram", "watched_line");
     kvc_profile_reserve(profile, "dram", "random_line");
     kvc_profile_reserve(profile, "dram", "next_line");
     kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
@@ -465,6 +466,21 @@ void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
     kvc_profile_value(profile, "cpu", "core_speed", kvc_steadiness_core_speed(steadiness), "",
                       "steps of arithmetic per ns while all cores work, 90th percentile of %u windows",
                       steadiness->windows);
+}
+
+void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struct kvc_profile *profile)
+{
+    const struct kvc_memory_watch *memory = &steadiness->memory;
+    if (memory->buffer == NULL) {
+        kvc_profile_comment(profile, "dram.watched_line is not known: it was not measured.");
+        return;
+    }
+    struct kvc_memory_rates rates = kvc_memory_watch_rates(memory);
+    kvc_profile_value(
+        profile, "dram", "watched_line", rates.line_ns, "ns",
+        "random lines of 512 MiB that do not depend on each other, while all cores read; median of %u "
+        "readings; dependent ones took %.4g ns, in order %.4g GB/s",
+        memory->count[0], rates.latency_ns, rates.bytes_per_s / 1e9);
 }
 
 /* ---- comment lines of the machine file ---- */

@@ -106,6 +106,10 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
 void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
                                 const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
 
+/* Adds dram.watched_line, the time of a random line while all cores read, as runs watch it
+ * (sim/probes/memory_watch.h), unless it was not measured. */
+void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
+
 /* Adds the measured curves of handoffs, cores and memory as comment lines, and how steady the machine was. */
 void kvc_machine_comment(const struct kvc_probed_machine *machine, const struct kvc_steadiness *steadiness,
                          struct kvc_profile *profile);

@@ -19,17 +19,16 @@ struct kvc_memory_rates {
 };
 
 struct kvc_memory_watch {
-    uint64_t bytes;                 /* Size of the buffer. */
     uint8_t *buffer;                /* On pages like those of the stores. */
     uint32_t cores, room;           /* Cores, and readings of each that fit. */
     uint32_t *count;                /* Readings, by core. */
     struct kvc_memory_rates *rates; /* Reading i of core c is rates[c * room + i]. */
 };
 
-/* Prepares `room` readings of each core in a buffer of `bytes`, within bounds that do not exhaust the machine
- * and that its caches do not hold. KVC_ERR_RUNTIME: memory is short. It must be closed even then. */
-enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint64_t bytes, uint32_t cores,
-                                      uint32_t room, struct kvc_diag *diag);
+/* Prepares `room` readings of each core. All watches have a buffer of 512 MiB, far beyond the caches, so that
+ * a calibration and a run can be compared. KVC_ERR_RUNTIME: memory is short. It must be closed even then. */
+enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint32_t cores, uint32_t room,
+                                      struct kvc_diag *diag);
 void kvc_memory_watch_close(struct kvc_memory_watch *watch); /* A zeroed one is allowed. */
 
 /* Takes a reading on a core, by the thread that is pinned to it. */

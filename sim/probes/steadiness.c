@@ -27,8 +27,22 @@ static double arithmetic_s(void)
 
 void kvc_steadiness_free(struct kvc_steadiness *steadiness)
 {
+    kvc_memory_watch_close(&steadiness->memory);
     free(steadiness->speed);
     steadiness->speed = NULL;
+}
+
+enum { MEMORY_READINGS = 4096 };
+
+/* Without memory for the buffer, the rates stay unknown. */
+static void watch_memory(struct kvc_memory_watch *memory, uint32_t cores)
+{
+    struct kvc_diag diag = {0};
+    if (memory->buffer == NULL && kvc_memory_watch_open(memory, cores, MEMORY_READINGS, &diag) != KVC_OK) {
+        kvc_memory_watch_close(memory);
+        return;
+    }
+    kvc_cores_read_memory(memory);
 }
 
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)
@@ -46,6 +60,7 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness)
     uint32_t cores = kvc_cores_watch(speed);
     if (cores > 0) {
         kvc_steadiness_add_speeds(steadiness, speed, cores);
+        watch_memory(&steadiness->memory, cores);
     }
 }
 

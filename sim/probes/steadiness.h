@@ -6,17 +6,21 @@
 
 #include <stdint.h>
 
+#include "sim/probes/memory_watch.h"
+
 /* A zeroed struct has no checks yet. */
 struct kvc_steadiness {
     double fastest_s, slowest_s; /* Fastest and slowest check so far [s]. */
     uint32_t checks;
-    uint32_t cores, windows; /* Cores whose speed is known, and the number of speeds of each. */
-    double *speed;           /* Speeds by window, then by core [steps of arithmetic per ns]. */
+    uint32_t cores, windows;        /* Cores whose speed is known, and the number of speeds of each. */
+    double *speed;                  /* Speeds by window, then by core [steps of arithmetic per ns]. */
+    struct kvc_memory_watch memory; /* Its buffer is NULL before the first check. */
 };
 
 void kvc_steadiness_free(struct kvc_steadiness *steadiness);
 
-/* Times the arithmetic once more, then watches all cores for a window of 10 ms. */
+/* Times the arithmetic once more, then watches all cores for a window of 10 ms, and the memory for a
+ * millisecond. */
 void kvc_steadiness_check(struct kvc_steadiness *steadiness);
 
 /* Adds the speeds of the cores in a window; 0: not measured. Every window has the same cores. */

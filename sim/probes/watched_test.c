@@ -470,6 +470,4 @@ Test(watched_threads, sides_take_turns_and_their_clocks_stand_meanwhile)
     }
     /* Side 0 rested in turns 1 and 2. */
     cr_expect_geq(turned.clock_s[2] - tasks.started_s, 4 * kvc_quiet_window_ns * 1e-9 - 1e-3);
-    cr_expect_lt(turned.clock_s[3] - turned.clock_s[2], kvc_quiet_window_ns * 1e-9,
-                 "between two turns of a side");
 }

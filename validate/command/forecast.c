@@ -4,6 +4,7 @@
 #include "models/resource.h"
 #include "scenarios/run/driver.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
 #include "validate/command/validate.h"
 
 /* Predicts one run by its closed form. */
@@ -79,18 +80,35 @@ static double capacity_of(const struct kvc_measuring_plan_line *line, const stru
 typedef enum kvc_status forecast_fn(struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag);
 
-/* Forecasts a scenario with its cores at the speed that the run saw. */
+/* Makes a resource of the scenario as fast as a run saw it; NaN: it is as fast as in the calibration.
+ * `scenario` is NULL after an earlier failure. Frees the scenario that it replaces, unless it is the
+ * original. */
+static struct kvc_scenario *at_speed(struct kvc_scenario *scenario, const struct kvc_scenario *original,
+                                     const struct kvc_device_kind *kind, double speed_frac,
+                                     struct kvc_diag *diag)
+{
+    if (scenario == NULL || isnan(speed_frac)) {
+        return scenario;
+    }
+    struct kvc_scenario *made =
+        kvc_scenario_faster(scenario, kvc_scenario_resource(scenario, kind->name), speed_frac, diag);
+    if (scenario != original) {
+        kvc_scenario_free_copy(scenario);
+    }
+    return made;
+}
+
+/* Forecasts a scenario with its cores and its memory at the speeds that the run saw. */
 static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast_fn *method,
                                          const struct kvc_run_options *options,
                                          struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
-    if (isnan(forecast->core_speed_frac)) {
-        return method(scenario, options, forecast, diag);
-    }
-    struct kvc_scenario *seen = kvc_scenario_faster(
-        scenario, kvc_scenario_resource(scenario, kvc_cpu_kind.name), forecast->core_speed_frac, diag);
+    struct kvc_scenario *seen = at_speed(scenario, scenario, &kvc_cpu_kind, forecast->core_speed_frac, diag);
+    seen = at_speed(seen, scenario, &kvc_dram_kind, forecast->memory_speed_frac, diag);
     enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
-    kvc_scenario_free_copy(seen);
+    if (seen != scenario) {
+        kvc_scenario_free_copy(seen);
+    }
     return status;
 }
 
@@ -134,4 +152,12 @@ double kvc_forecast_core_speed_frac(const struct kvc_scenario *scenario, double 
     bool known = cpu != NULL && cpu->core_speed_steps_per_ns > 0 && core_speed_steps_per_ns > 0 &&
                  kvc_scenario_resource(scenario, kvc_cpu_kind.name) != NULL;
     return known ? core_speed_steps_per_ns / cpu->core_speed_steps_per_ns : NAN;
+}
+
+double kvc_forecast_memory_speed_frac(const struct kvc_scenario *scenario, double memory_line_ns)
+{
+    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
+    bool known = dram != NULL && dram->watched_line_ns > 0 && memory_line_ns > 0 &&
+                 kvc_scenario_resource(scenario, kvc_dram_kind.name) != NULL;
+    return known ? dram->watched_line_ns / memory_line_ns : NAN;
 }

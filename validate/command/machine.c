@@ -43,6 +43,7 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
         }
         if (status == KVC_OK) {
             machine->forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
+            machine->forecasts[i].memory_speed_frac = NAN; /* runs.csv does not have it. */
             machine->forecasts[i].core_speed_frac =
                 kvc_forecast_core_speed_frac(&loaded->scenario, machine->runs[i].core_speed_steps_per_ns);
         }

@@ -110,6 +110,8 @@ static enum kvc_status forecast_side(void *data, uint32_t task, const struct kvc
     if (status == KVC_OK) {
         forecast.core_speed_frac =
             kvc_forecast_core_speed_frac(&loaded->scenario, machine->pairs[task / 2].core_speed_steps_per_ns);
+        forecast.memory_speed_frac =
+            kvc_forecast_memory_speed_frac(&loaded->scenario, machine->pairs[task / 2].memory.line_ns);
         status = kvc_forecast_line(machine->subject, &line, of, &options, &forecast, diag);
     }
     for (int m = 0; m < KVC_PAIR_METRICS; m++) {

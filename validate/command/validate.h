@@ -138,8 +138,9 @@ enum kvc_status kvc_forecast_load(const struct kvc_subject *subject,
                                   const struct kvc_measuring_plan_line *line, double capacity_mops,
                                   struct kvc_loaded **loaded, struct kvc_diag *diag);
 
-/* Forecasts a configuration at forecast->core_speed_frac. A relative load is a fraction of the capacity `of`
- * that the same method forecasts: closed form and simulation both work at the utilization of the measurement.
+/* Forecasts a configuration at forecast->core_speed_frac and memory_speed_frac. A relative load is a fraction
+ * of the capacity `of` that the same method forecasts: closed form and simulation both work at the
+ * utilization of the measurement.
  */
 enum kvc_status kvc_forecast_line(const struct kvc_subject *subject,
                                   const struct kvc_measuring_plan_line *line,
@@ -150,6 +151,9 @@ enum kvc_status kvc_forecast_line(const struct kvc_subject *subject,
 /* Returns the speed of the cores in a measurement, relative to the one that the scenario's profile was
  * calibrated at; NaN if one of them is unknown or nothing depends on it. */
 double kvc_forecast_core_speed_frac(const struct kvc_scenario *scenario, double core_speed_steps_per_ns);
+
+/* Returns the speed of the memory in a measurement in the same way. */
+double kvc_forecast_memory_speed_frac(const struct kvc_scenario *scenario, double memory_line_ns);
 
 /* The runs of a machine, their forecasts and the scores. runs[i] and forecasts[i] belong to plan.entry[i],
  * and pairs[i], pair_forecasts[2 * i] and pair_forecasts[2 * i + 1] to plan.pair[i]. */

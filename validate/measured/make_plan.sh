@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# Prints the plan of a machine: make_plan.sh two-cores|h200-pcie5 > NAME/plan.csv
+# Prints the plan of a machine: make_plan.sh two-cores|two-cores-epyc|h200-pcie5 > NAME/plan.csv
 #
 # First come saturating runs that vary one axis at a time around a base, then a Latin hypercube over all axes, and
 # then open loops at 40, 60, 80 and 90 % of the capacity of some of them. Every third line of a plan is unseen, so
 # the values of an axis are listed in an order that puts some of them, and never only the ends, on unseen lines.
+# The plan of two-cores-epyc has pairs: configurations of two-cores, most of them saturated, against the same with one axis
+# changed, then two, and a few open loops at 35 and 50 % of a capacity, whose run is the only one that is measured alone.
 # The random numbers come from the seed below; nothing here depends on a measurement.
 set -euo pipefail
 case ${1:-} in
-two-cores | h200-pcie5) ;;
+two-cores | two-cores-epyc | h200-pcie5) ;;
 *)
-    echo "usage: make_plan.sh two-cores|h200-pcie5" >&2
+    echo "usage: make_plan.sh two-cores|two-cores-epyc|h200-pcie5" >&2
     exit 2
     ;;
 esac
 scenario=$(cd "$(dirname "$0")/$1" && ls -- *.lua | grep -vx machine.lua) # there is one
-awk -v machine="$1" -v scenario="$scenario" '
+machine=$1 has_pairs=0
+if [ "$machine" = two-cores-epyc ]; then machine=two-cores has_pairs=1; fi
+awk -v machine="$machine" -v has_pairs=$has_pairs -v scenario="$scenario" '
 function random(below) { # SplitMix would need 64 bits; this generator (Park, Miller, CACM 1988) needs 53
     seed = seed * 16807 % 2147483647
     return int(seed / 2147483647 * below)
@@ -56,7 +60,9 @@ function line(frac, of) {
     if (frac > 0) id = id "-" frac * 100
     if (id in known) return
     known[id] = 1
-    printf("%s,%s,%s,%s,%s%s\n", id, scenario, (frac > 0 ? frac : ""), of, text, has_pairs ? "," : "")
+    written = sprintf("%s,%s,%s,%s,%s", id, scenario, (frac > 0 ? frac : ""), of, text)
+    if (has_pairs) run_of[id] = written
+    else print written
     last = id
     count++
 }
@@ -94,7 +100,11 @@ function pair(frac, axis, second,    of, first, from, to, n, m, i, j, found, aga
         if (!found) against = against (against == "" ? "" : ";") b_part[i]
     }
     if (from ~ /zipf/ && text !~ /zipf/) against = against (against == "" ? "" : ";") "workload.dist.zipf=0"
-    printf("pair%02d-%s%s%s,%s,%s,%s,%s,%s\n", ++pairs, axis, second == "" ? "" : "-" second, frac > 0 ? "-" frac * 100 : "", scenario, (frac > 0 ? frac : ""), (frac > 0 ? of : ""), from, against)
+    if (frac > 0 && !(of in printed)) { # the run whose throughput is the capacity
+        print run_of[of] ","
+        printed[of] = 1
+    }
+    lines[++pairs] = sprintf("pair%02d-%s%s%s,%s,%s,%s,%s,%s", pairs, axis, second == "" ? "" : "-" second, frac > 0 ? "-" frac * 100 : "", scenario, (frac > 0 ? frac : ""), (frac > 0 ? of : ""), from, against)
 }
 function saturating() { line(0, ""); saved[++configurations] = key " " value " " zipf " " get " " index_mib " " load " " streams " " cycle " " roomy " " last }
 function vary(axis, values,    n, i, v) {
@@ -134,7 +144,6 @@ BEGIN {
     slabs_max = machine == "two-cores" ? 4800 : 19000
     rate_max = machine == "two-cores" ? 100e6 : 200e6 # SETs of a run without reads of short values
     samples = machine == "two-cores" ? 12 : 6         # lines that change all axes together; they take longer on h200-pcie5
-    has_pairs = machine == "two-cores"
     print "id,scenario,load_frac,of,overrides" (has_pairs ? ",against" : "")
     reset(); saturating()
     vary("key", "16 64 250 32 128")
@@ -174,5 +183,6 @@ BEGIN {
         for (i = 0; i < 4 * axes; i++) pair(0, axis[1 + i % axes], "")
         for (i = 0; i < 2 * axes; i++) pair(0, axis[1 + i % axes], axis[1 + (i + 1 + int(i / axes) * 2) % axes])
         for (i = 0; i < 12; i++) pair(i % 2 ? 0.5 : 0.35, i % 3 ? "cycle" : "zipf", "")
+        for (i = 1; i <= pairs; i++) print lines[i]
     }
 }'

@@ -27,6 +27,7 @@ struct kvc_comparison_forecast {
     /* Speed of the cores in the measured run, relative to the calibration, by which the forecast makes them
      * faster; NaN: unknown, and they are as fast as in the calibration. */
     double core_speed_frac;
+    double memory_speed_frac; /* The same of the memory, by which the waits for it are shorter. */
     struct kvc_readings closed_form, simulated;
     double half_width[KVC_READINGS]; /* Half the widths of the 95 % intervals of `simulated`; NaN: unknown. */
 };

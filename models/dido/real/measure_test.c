@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/dido/dido.h"
 #include "models/dido/real/node_fixture.h"
 #include "sim/probes/pin.h"
 
@@ -92,7 +91,6 @@ Test(measure, a_run_reports_what_it_did)
     test.scenario.run.duration_ns = 50e6;
     test.scenario.run.warmup_ns = 20e6;
     kvc_test_node_resolve(&test);
-    test.scenario.model = &kvc_dido_model;
     enum kvc_status status = kvc_measurable_run(&kvc_dido_measurable, &test.scenario, NULL, &result, &diag);
     cr_assert_eq(status, KVC_OK, "%s", diag.message);
     cr_expect_gt(result.throughput_mops, 0);
