@@ -6,6 +6,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/megakv/cost_profile.h"
+#include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
 
 /* A request's entries in its batch: 32-bit signature, hash and location (sec. 4.1). Under api = "get", a GET
@@ -227,6 +228,18 @@ static double llc_frac_of(const struct kvc_scenario *scenario)
     return share;
 }
 
+/* Returns the share of the index's lines that a GPU finds in its L2 cache. Jobs and locations also pass
+ * through it. */
+static double l2_frac_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
+    struct kvc_reuse reuse = index_of(scenario).reuse;
+    double bytes = kvc_gpu_l2_reach_bytes(config->gpu), share;
+    reuse.stream_bytes = SIGNATURE_BYTES + HASH_BYTES + LOCATION_BYTES;
+    kvc_reuse_shares(&scenario->workload, &reuse, &bytes, 1, &share);
+    return share;
+}
+
 static void set_launches(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages,
                          struct use *lines, double load_frac)
 {
@@ -282,6 +295,10 @@ static void open_plain(struct kvc_megakv_costs *costs, const struct kvc_scenario
     costs->slowest_sender = 1;
     costs->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
     costs->llc_frac = llc_frac_of(scenario);
+    if (config->index_on == KVC_MEGAKV_INDEX_ON_GPU && kvc_gpu_l2_reach_bytes(config->gpu) > 0) {
+        costs->l2_frac = l2_frac_of(scenario);
+        costs->hot_frac = kvc_popularity_mass(&scenario->workload, 1);
+    }
 }
 
 /* Sets the measured costs, for the scenario's threads, memory and load of the index. */
@@ -603,8 +620,13 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
 
 /* ---- the work of a launch ---- */
 
-/* Two 32-byte sectors per 64-byte bucket: signatures, and the matching location. */
+/* A bucket has 64 bytes: a sector of signatures and a sector of locations. Where the L2 cache is known, both
+ * come with one access to the memory: on an H100 and on an H200, random buckets are as fast as random sectors
+ * (cuckoo_cuda_bench). On other cards each counts. */
 enum { SECTORS_PER_BUCKET = 2 };
+
+/* Jobs of a warp, which merges their accesses to one place: two threads serve a job in the fastest kernel. */
+static const double jobs_per_warp = 16;
 
 /* A processing unit has a thread per slot (sec. 4.3.1). */
 enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
@@ -622,24 +644,41 @@ struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jo
 {
     /* These hold for the closed form and before the first launch: the primary bucket holds most keys of a
      * half-full table, and an insert reads both buckets and writes one. */
-    double buckets = kernel == KVC_MEGAKV_KERNEL_SEARCH ? 1.5 : 3;
-    if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_SEARCH && stats->searches > 0) {
-        buckets = (double)stats->search_lines / (double)stats->searches;
+    bool searches = kernel == KVC_MEGAKV_KERNEL_SEARCH;
+    double written = searches ? 0 : 1, buckets = searches ? 1.5 : 3, read = buckets - written;
+    if (stats != NULL && searches && stats->searches > 0) {
+        buckets = read = (double)stats->search_lines / (double)stats->searches;
     }
-    if (stats != NULL && kernel == KVC_MEGAKV_KERNEL_INSERT && stats->inserts > 0) {
-        buckets = (double)stats->insert_lines / (double)stats->inserts;
+    if (stats != NULL && !searches && stats->inserts > 0) {
+        buckets = read = (double)stats->insert_lines / (double)stats->inserts;
     }
+    /* Signature and hash; inserts also have a location. */
+    double in_bytes = searches ? 8 : 12, out_bytes = searches ? 4 : 0;
+    /* The jobs and their results pass through cache and memory, too. */
+    double streamed = (in_bytes + out_bytes) / LINE_BYTES;
     return (struct kvc_gpu_work){
         .jobs = jobs,
-        .in_bytes = jobs * (kernel == KVC_MEGAKV_KERNEL_SEARCH
-                                ? 8
-                                : 12), /* Signature and hash; inserts also have a location. */
-        .out_bytes = kernel == KVC_MEGAKV_KERNEL_SEARCH ? jobs * 4 : 0,
-        .sectors = jobs * buckets * SECTORS_PER_BUCKET,
+        .in_bytes = jobs * in_bytes,
+        .out_bytes = jobs * out_bytes,
+        .sectors = jobs * SECTORS_PER_BUCKET * buckets,
+        .accesses = jobs * (read + written + streamed),
+        .l2_sectors = jobs * (SECTORS_PER_BUCKET * (read + streamed) + written),
         .depth = buckets,
         .threads_per_job = THREADS_PER_JOB,
         .streams = streams,
     };
+}
+
+/* Returns the work of a launch on the scenario's index and keys. */
+static struct kvc_gpu_work work_of(const struct kvc_megakv_costs *costs,
+                                   const struct kvc_megakv_launch_work *launch)
+{
+    struct kvc_gpu_work work =
+        kvc_megakv_gpu_work(launch->kernel, launch->jobs, costs->config->streams, launch->stats);
+    double warps = launch->jobs / jobs_per_warp * (1 - pow(1 - costs->hot_frac, jobs_per_warp));
+    work.l2_frac = costs->l2_frac;
+    *(launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? &work.hot_reads : &work.hot_writes) = warps;
+    return work;
 }
 
 /* ---- costs of a launch ---- */
@@ -716,8 +755,7 @@ double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t cl
                                                           : measured_insert_ns(costs, launch);
     }
     const struct kvc_megakv_config *config = costs->config;
-    struct kvc_gpu_work work =
-        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
+    struct kvc_gpu_work work = work_of(costs, launch);
     const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
     return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
 }
@@ -748,8 +786,7 @@ struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
                                            const struct kvc_megakv_launch_work *launch, double jobs)
 {
     const struct kvc_megakv_config *config = costs->config;
-    struct kvc_gpu_work work =
-        kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, launch->stats);
+    struct kvc_gpu_work work = work_of(costs, launch);
     double frac = jobs / launch->jobs;
     if (costs->measured) {
         return measured_kernel(costs, launch, &work, frac);

@@ -92,6 +92,8 @@ struct kvc_megakv_costs {
     double slowest_sender; /* Time of the slowest sender over the mean time of all. */
     double core_speed; /* Speed of the cores relative to their fastest clock; a simulation may change it. */
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
+    double l2_frac;    /* Share of the index's lines that a GPU finds in its L2 cache; 0: not known. */
+    double hot_frac;   /* Share of the requests that are for the most popular key, if l2_frac is known. */
     struct kvc_cuckoo_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     /* Curves of the cost profile for the scenario's threads, memory and load of the index. */

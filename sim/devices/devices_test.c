@@ -229,6 +229,36 @@ Test(gpu, runs_in_waves_when_the_sms_are_full)
     cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 3000, 1e-6);
 }
 
+/* Half of the L2 cache holds 1/16 of the table in which the rate of sectors was measured, so that misses take
+ * 16/15 ns. */
+Test(gpu, serves_from_the_l2_cache_what_it_keeps)
+{
+    struct kvc_gpu gpu = {.sms = 10,
+                          .threads_per_sm = 2048,
+                          .sectors_per_s = 1e9,
+                          .l2_bytes = 0x1p28,
+                          .l2_sectors_per_s = 5e9,
+                          .hot_read_ns = 2,
+                          .hot_write_ns = 8,
+                          .clock_count = 1};
+    struct kvc_gpu_work work = {.jobs = 1000,
+                                .sectors = 3000,
+                                .accesses = 1000,
+                                .l2_sectors = 2000,
+                                .l2_frac = 1,
+                                .threads_per_job = 8,
+                                .streams = 1};
+    cr_expect_eq(kvc_gpu_l2_reach_bytes(&gpu), 0x1p27);
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 400, 1e-6);
+    work.l2_frac = 0.25;
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 400 + 750 * 16.0 / 15, 1e-6);
+    work.hot_reads = 1000;
+    work.hot_writes = 1000;
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 10000, 1e-6, "warps wait for one place");
+    gpu.l2_bytes = 0;
+    cr_expect_float_eq(kvc_gpu_launch_ns(&gpu, &pcie, NULL, &work), 3000, 1e-6, "without a cache");
+}
+
 Test(gpu, has_energy_where_both_watts_are_known)
 {
     struct kvc_diag diag = {0};

@@ -83,9 +83,19 @@ static const struct kvc_option rows[] = {
     KVC_COUNT_ROW(kvc_gpu, "channels", channels, 0, 65536, "0",
                   "channels of the device memory that open rows of their own, pseudo channels of HBM counted "
                   "each; without sectors, more of them serve more random sectors; 0: unknown"),
-    KVC_REAL_ROW(kvc_gpu, "l2", l2_bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",
-                 "last cache in front of the device memory; without sectors, a larger one serves more random "
-                 "sectors; 0: unknown"),
+    KVC_REAL_ROW(
+        kvc_gpu, "l2", l2_bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",
+        "last cache in front of the device memory; half of it keeps an index, or its popular part, which a "
+        "larger one serves faster; 0: unknown"),
+    KVC_REAL_ROW(kvc_gpu, "l2_sectors", l2_sectors_per_s, KVC_UNIT_NONE, 0, 1e14, "0",
+                 "random 32-byte sectors per second that hit the last cache; a higher rate shortens large "
+                 "launches; 0: derived from l2"),
+    KVC_REAL_ROW(kvc_gpu, "hot_read", hot_read_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
+                 "time of a warp's reads of the one place that most jobs read; a longer time slows searches "
+                 "for skewed keys; 0: as on the H200 if l2 is stated"),
+    KVC_REAL_ROW(kvc_gpu, "hot_write", hot_write_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
+                 "time of a warp's writes to the one place that most jobs write; a longer time slows inserts "
+                 "of skewed keys; 0: as on the H200 if l2 is stated"),
     KVC_REAL_ROW(kvc_gpu, "access", access_ns, KVC_UNIT_NS, 0, 1e6, "0ns",
                  "time of one dependent access to device memory; a longer time slows small launches"),
     KVC_REAL_ROW(
@@ -135,13 +145,72 @@ const struct kvc_device_kind kvc_gpu_kind = {
     .price_usd = price_usd,
 };
 
+/* The card from which others are derived (scenarios/hardware/h200.lua). */
+static const struct kvc_gpu h200 = {.sectors_per_s = 39.5e9,
+                                    .channels = 192,
+                                    .l2_bytes = 60 * 0x1p20,
+                                    .l2_sectors_per_s = 158e9,
+                                    .hot_read_ns = 1.2,
+                                    .hot_write_ns = 4.6};
+
+/* The table in which the rate of random sectors is measured. */
+static const double table_bytes = 0x1p31;
+
+/* Returns the share of the random sectors of that table which miss the L2 cache. */
+static double table_misses(const struct kvc_gpu *gpu)
+{
+    return 1 - kvc_gpu_l2_reach_bytes(gpu) / table_bytes;
+}
+
+static double carried_sectors_per_s(const struct kvc_gpu *from, const struct kvc_gpu *to)
+{
+    return from->sectors_per_s * table_misses(from) / (double)from->channels * (double)to->channels /
+           table_misses(to);
+}
+
+static double carried_l2_sectors_per_s(const struct kvc_gpu *from, const struct kvc_gpu *to)
+{
+    return from->l2_sectors_per_s / from->l2_bytes * to->l2_bytes;
+}
+
+void kvc_gpu_carry(const struct kvc_gpu *from, struct kvc_gpu *to)
+{
+    to->sectors_per_s = carried_sectors_per_s(from, to);
+    to->l2_sectors_per_s = carried_l2_sectors_per_s(from, to);
+    to->hot_read_ns = from->hot_read_ns;
+    to->hot_write_ns = from->hot_write_ns;
+    to->access_ns = from->access_ns;
+    to->launch_ns = from->launch_ns;
+    to->launch_queued_ns = from->launch_queued_ns;
+}
+
 double kvc_gpu_sectors_per_s(const struct kvc_gpu *gpu)
 {
-    static const double table_bytes = 0x1p31, h200_sectors_per_s = 39.5e9, h200_channels = 192,
-                        h200_l2_bytes = 60 * 0x1p20;
-    double each_per_s = h200_sectors_per_s / h200_channels * (1 - h200_l2_bytes / table_bytes);
-    return gpu->sectors_per_s > 0 ? gpu->sectors_per_s
-                                  : (double)gpu->channels * each_per_s / (1 - gpu->l2_bytes / table_bytes);
+    return gpu->sectors_per_s > 0 ? gpu->sectors_per_s : carried_sectors_per_s(&h200, gpu);
+}
+
+static double l2_sectors_per_s(const struct kvc_gpu *gpu)
+{
+    return gpu->l2_sectors_per_s > 0 ? gpu->l2_sectors_per_s : carried_l2_sectors_per_s(&h200, gpu);
+}
+
+static double stated_or(double stated, double carried)
+{
+    return stated > 0 ? stated : carried;
+}
+
+/* Returns the time in which memory and cache serve a launch [ns]. A job looks at a place that it has fetched,
+ * so the time of the cache adds to that of the memory. */
+static double memory_ns(const struct kvc_gpu *gpu, const struct kvc_gpu_work *work)
+{
+    double table_per_s = kvc_gpu_sectors_per_s(gpu);
+    if (gpu->l2_bytes <= 0) {
+        return work->sectors / table_per_s * 1e9;
+    }
+    double fetched_ns = work->accesses * (1 - work->l2_frac) / (table_per_s * table_misses(gpu)) * 1e9;
+    double hot_ns = work->hot_reads * stated_or(gpu->hot_read_ns, h200.hot_read_ns) +
+                    work->hot_writes * stated_or(gpu->hot_write_ns, h200.hot_write_ns);
+    return fmax(fetched_ns + work->l2_sectors / l2_sectors_per_s(gpu) * 1e9, hot_ns);
 }
 
 /* Returns the time of a flow shop of `streams` equal jobs through copy-in engine, SMs and copy-out engine.
@@ -156,8 +225,7 @@ static double mechanistic_ns(const struct kvc_gpu *gpu, const struct kvc_pcie *p
     double out_ns = kvc_pcie_d2h_ns(pcie, work->out_bytes / streams);
     double waves =
         ceil(work->jobs / streams * work->threads_per_job / ((double)gpu->sms * (double)gpu->threads_per_sm));
-    double kernel_ns = fmax(work->sectors / streams / kvc_gpu_sectors_per_s(gpu) * 1e9,
-                            waves * work->depth * gpu->access_ns);
+    double kernel_ns = fmax(memory_ns(gpu, work) / streams, waves * work->depth * gpu->access_ns);
     double slowest_ns = fmax(kernel_ns, fmax(in_ns, out_ns));
     double latency_ns =
         gpu->launch_ns + (in_ns > 0 ? pcie->latency_ns : 0) + (out_ns > 0 ? pcie->latency_ns : 0);
@@ -178,7 +246,7 @@ static struct kvc_gpu_kernel mechanistic_kernel(const struct kvc_gpu *gpu, const
 {
     double waves =
         ceil(work->jobs * frac * work->threads_per_job / ((double)gpu->sms * (double)gpu->threads_per_sm));
-    double amount_ns = work->sectors * frac / kvc_gpu_sectors_per_s(gpu) * 1e9;
+    double amount_ns = memory_ns(gpu, work) * frac;
     return (struct kvc_gpu_kernel){.latency_ns = gpu->launch_ns,
                                    .amount_ns = amount_ns,
                                    .alone_ns = fmax(amount_ns, waves * work->depth * gpu->access_ns)};
@@ -203,6 +271,9 @@ struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct 
 void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor)
 {
     gpu->sectors_per_s = kvc_gpu_sectors_per_s(gpu) * factor;
+    gpu->l2_sectors_per_s = l2_sectors_per_s(gpu) * factor;
+    gpu->hot_read_ns = stated_or(gpu->hot_read_ns, h200.hot_read_ns) / factor;
+    gpu->hot_write_ns = stated_or(gpu->hot_write_ns, h200.hot_write_ns) / factor;
     gpu->access_ns /= factor;
     gpu->launch_ns /= factor;
     gpu->launch_queued_ns /= factor;

@@ -8,8 +8,16 @@
  * rate, or its dependent accesses one after the other, in as many waves as the SMs need to hold all jobs.
  *
  * In a simulation, the kernels of all streams share the card: see kvc_gpu_kernel_of(). Power covers the whole
- * board, idle at the clocks of the pair or busy with index kernels. Not modelled: hits in the L2 cache,
- * limits of shared memory on occupancy, clock ramps.
+ * board, idle at the clocks of the pair or busy with index kernels. Not modelled: limits of shared memory on
+ * occupancy, clock ramps.
+ *
+ * Where the card states its L2 cache, half of it keeps the sectors that kernels read, since each half has a
+ * copy of what its own multiprocessors read: on an H100 with 50 MiB and an H200 with 60 MiB, random reads
+ * are as fast in tables of up to 25 and 28 MiB as in 4 MiB, and beyond 64 MiB as slow as if 26 to 33 MiB of
+ * them hit (validate/measured/h100 and h200-pcie5, footprint_cuda_bench.txt). What misses takes its time in
+ * the device memory, and every sector its time in the cache; both add up, because a job looks at a
+ * signature before it reads the location next to it. Jobs of popular keys meet at one place, where the warps
+ * wait for one another: they do not merge into one access.
  *
  * A third form (struct kvc_gpu_waves) gives the time of a kernel that is stated by what its threads do:
  * instructions, accesses, and how many of the accesses wait for one another. A multiprocessor holds some
@@ -71,8 +79,11 @@ struct kvc_gpu {
     double sectors_per_s;    /**< Random 32-byte sectors per second of the whole card; 0: from channels. */
     uint64_t channels;       /**< Channels of the device memory that open rows of their own; 0: unknown. */
     double l2_bytes;         /**< Last cache in front of the device memory; 0: unknown. */
-    double access_ns;        /**< Time of one dependent access to device memory. */
-    double launch_ns;        /**< Time of launch and completion as the host sees it. */
+    double l2_sectors_per_s; /**< Random 32-byte sectors per second that hit this cache; 0: from its size. */
+    double hot_read_ns;      /**< Time of a warp's reads of a place that most jobs read; 0: as on an H200. */
+    double hot_write_ns; /**< Time of a warp's writes to a place that most jobs write; 0: as on an H200. */
+    double access_ns;    /**< Time of one dependent access to device memory. */
+    double launch_ns;    /**< Time of launch and completion as the host sees it. */
     double launch_queued_ns; /**< Time of launch and completion after another launch that was enqueued with
                                 it; 0: launch_ns. */
     double price_usd;        /**< Price of the card [US dollars]; 0: unknown. */
@@ -89,18 +100,29 @@ static inline const struct kvc_gpu *kvc_gpu_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_gpu_kind);
 }
 
-/** Returns the random 32-byte sectors per second of the whole card: the profile's, or else derived from its
- * channels and its cache; 0 if it states neither.
+/** Returns the random 32-byte sectors per second of the whole card in a table of 2 GiB: the profile's, or
+ * else carried over from an H200 with 39.5 G/s, 192 channels and 60 MiB of L2 cache (kvc_gpu_carry). 0 if the
+ * profile states neither a rate nor channels.
  *
- * Every sector that misses the cache opens a row of its channel, which takes a time that depends on the cells
- * and not on the rate of the pins. So the rate grows with the channels; in a table of 2 GiB, it is
- *
- *     channels * r / (1 - l2 / 2 GiB).
- *
- * r is 200 M/s, from an H200 with 39.5 G/s, 192 channels and 60 MiB. For an H100, of which both are measured,
- * this is 2 % too high (docs/machine.md); bandwidth alone would be 14 % too low. Another H200 had 43.4 G/s,
- * which moves both by 10 %. How far it holds for HBM2e and GDDR6 is not measured. */
+ * Another H200 had 43.4 G/s, which moves all that is derived by 10 %. How far the rule holds for HBM2e and
+ * GDDR6 is not measured. */
 double kvc_gpu_sectors_per_s(const struct kvc_gpu *gpu);
+
+/** Replaces the rates and times of `to` that no data sheet states by those that follow from a measured card:
+ *
+ * - Every sector that misses the cache opens a row of its channel, which takes a time that depends on the
+ *   cells and not on the rate of the pins. So their rate grows with the channels.
+ * - The L2 cache has as many slices as its size says, and each serves as many sectors.
+ * - Accesses, launches and waits at one place take the time that they take on `from`.
+ *
+ * Both cards must state channels and l2. validate/carried_over.csv has the errors. */
+void kvc_gpu_carry(const struct kvc_gpu *from, struct kvc_gpu *to);
+
+/** Returns how much of the L2 cache keeps what kernels read at random places [bytes]; 0: unknown. */
+static inline double kvc_gpu_l2_reach_bytes(const struct kvc_gpu *gpu)
+{
+    return gpu->l2_bytes / 2;
+}
 
 /** Returns whether both watts of the pair are known, so that its energy is too. */
 static inline bool kvc_gpu_has_watts(const struct kvc_gpu_clock *clock)
@@ -110,10 +132,16 @@ static inline bool kvc_gpu_has_watts(const struct kvc_gpu_clock *clock)
 
 /** Work of one launch, all streams together. */
 struct kvc_gpu_work {
-    double jobs;            /**< Index operations. */
-    double in_bytes;        /**< Bytes copied to the device. */
-    double out_bytes;       /**< Bytes copied back. */
-    double sectors;         /**< Random 32-byte sectors that the kernel reads or writes. */
+    double jobs;      /**< Index operations. */
+    double in_bytes;  /**< Bytes copied to the device. */
+    double out_bytes; /**< Bytes copied back. */
+    double sectors;   /**< Random 32-byte sectors of the table; all that counts if the card does not state its
+                         L2   cache. */
+    double accesses;  /**< Accesses to device memory of up to 64 bytes each, jobs and results included. */
+    double l2_frac;   /**< Share of the accesses, 0 to 1, that hit the L2 cache. */
+    double l2_sectors;      /**< 32-byte sectors that pass through the L2 cache. */
+    double hot_reads;       /**< Warps that read the place which most jobs read. */
+    double hot_writes;      /**< Warps that write to the place to which most jobs write. */
     double depth;           /**< Dependent accesses of one job. */
     double threads_per_job; /**< Threads that work on one job. */
     uint32_t streams;       /**< Streams that the work is divided over. */

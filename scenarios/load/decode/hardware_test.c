@@ -106,13 +106,19 @@ Test(hardware, predicts_an_h100_from_an_h200)
                    h100 = *kvc_gpu_of(&loaded[1]->scenario.node);
     double measured = kvc_gpu_sectors_per_s(&h100), of_h200 = kvc_gpu_sectors_per_s(&h200);
     cr_expect_eq(measured, 32.1e9);
+    struct kvc_gpu carried = h100;
+    kvc_gpu_carry(&h200, &carried);
+    cr_expect_float_eq(carried.l2_sectors_per_s / h100.l2_sectors_per_s, 0.975, 5e-4);
+    cr_expect_float_eq(carried.hot_read_ns / h100.hot_read_ns, 0.923, 5e-4);
+    cr_expect_float_eq(carried.hot_write_ns / h100.hot_write_ns, 0.939, 5e-4);
+    cr_expect_float_eq(carried.access_ns / h100.access_ns, 1.039, 5e-4);
+    cr_expect_float_eq(carried.launch_ns / h100.launch_ns, 0.981, 5e-4);
     h100.sectors_per_s = h200.sectors_per_s = 0;
     cr_expect_float_eq(kvc_gpu_sectors_per_s(&h200) / of_h200, 1, 1e-9);
-    cr_expect_float_eq(kvc_gpu_sectors_per_s(&h100) / measured, 1.020, 5e-4);
-    cr_expect_float_eq(h200.access_ns / h100.access_ns, 1.039, 5e-4);
-    cr_expect_float_eq(h200.launch_ns / h100.launch_ns, 0.981, 5e-4);
+    cr_expect_float_eq(kvc_gpu_sectors_per_s(&h100) / measured, 1.023, 5e-4);
+    cr_expect_float_eq(carried.sectors_per_s, kvc_gpu_sectors_per_s(&h100), 1);
     kvc_gpu_speed_up(&h100, 2);
-    cr_expect_float_eq(kvc_gpu_sectors_per_s(&h100) / measured, 2.040, 1e-3);
+    cr_expect_float_eq(kvc_gpu_sectors_per_s(&h100) / measured, 2.046, 1e-3);
     kvc_loaded_free(loaded[0]);
     kvc_loaded_free(loaded[1]);
 }
