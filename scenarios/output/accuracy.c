@@ -8,6 +8,7 @@
 #include "scenarios/output/json_value.h"
 #include "sim/base/files/data_dir.h"
 #include "sim/base/text/csv.h"
+#include "sim/devices/gpu.h"
 
 const char *const kvc_accuracy_answers[KVC_ACCURACY_ANSWERS] = {"simulation", "closed form"};
 const char *const kvc_accuracy_loads[KVC_ACCURACY_LOADS] = {"saturated", "capacity", "open loop",
@@ -82,12 +83,31 @@ static bool decides(const char *path, enum kvc_accuracy_load load)
     return *end != '.' || load != (is_closed ? KVC_ACCURACY_CLOSED : KVC_ACCURACY_OPEN);
 }
 
+/* Returns whether the scenario has another device than the calibrated machine, whose costs it takes. */
+static bool replaces(const struct kvc_loaded *loaded, const char *base)
+{
+    const struct kvc_parameter *device = kvc_parameters_find(&loaded->parameters, base),
+                               *costs = kvc_parameters_find(&loaded->parameters, "node.megakv_costs.base");
+    return kvc_parameters_find(&loaded->parameters, "node.machine.name") != NULL && device != NULL &&
+           costs != NULL && strcmp(device->value, costs->value) != 0;
+}
+
+static const char *gpu_rule(const struct kvc_loaded *loaded)
+{
+    const struct kvc_gpu *gpu = kvc_gpu_of(&loaded->scenario.node);
+    if (gpu == NULL || replaces(loaded, "node.gpu.base")) {
+        return gpu != NULL ? "unchanged" : NULL;
+    }
+    return gpu->sectors_per_s > 0 || gpu->channels == 0 ? NULL : "mechanism"; /* kvc_gpu_sectors_per_s() */
+}
+
 struct kvc_accuracy_kind kvc_accuracy_kind_of(const struct kvc_loaded *loaded,
                                               enum kvc_accuracy_answer answer, bool all_points)
 {
     const struct kvc_scenario *scenario = &loaded->scenario;
-    struct kvc_accuracy_kind kind = {scenario->model->name, answer,
-                                     kvc_accuracy_load_of(&scenario->workload)};
+    struct kvc_accuracy_kind kind = {scenario->model->name, answer, kvc_accuracy_load_of(&scenario->workload),
+                                     gpu_rule(loaded),
+                                     replaces(loaded, "node.cpu.base") ? "unchanged" : NULL};
     for (uint32_t i = 0; i < loaded->sweep.count && all_points; i++) {
         const struct kvc_sweep_axis *axis = &loaded->sweep.axis[i];
         for (uint32_t j = 0; j < axis->count; j++) {
@@ -311,6 +331,108 @@ static json_t *metric_json(const struct kvc_accuracy *accuracy, int metric,
     return object;
 }
 
+/* ---- costs of other devices ---- */
+
+enum {
+    CARRIED_DEVICE,
+    CARRIED_FROM,
+    CARRIED_TO,
+    CARRIED_TASK,
+    CARRIED_RULE,
+    CARRIED_POINTS,
+    CARRIED_MEAN,
+    CARRIED_WORST,
+    CARRIED_CASE
+};
+
+/* A device whose costs another one has, and its entry. */
+struct carried {
+    const char *device, *rule;
+    json_t *entry, *tasks;
+};
+
+/* Takes a line that carries the H200, from which profiles are derived, or its machine over. */
+static enum kvc_status take_carried(void *data, char *const *cell, int line, struct kvc_diag *diag)
+{
+    struct carried *carried = data;
+    double points, mean_frac, worst_frac;
+    (void)line;
+    if (strcmp(cell[CARRIED_DEVICE], carried->device) != 0 ||
+        strcmp(cell[CARRIED_RULE], carried->rule) != 0 || strncmp(cell[CARRIED_FROM], "h200", 4) != 0) {
+        return KVC_OK;
+    }
+    enum kvc_status status = kvc_csv_number(cell[CARRIED_POINTS], &points, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(cell[CARRIED_MEAN], &mean_frac, diag);
+    status = status != KVC_OK ? status : kvc_csv_number(cell[CARRIED_WORST], &worst_frac, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    json_object_set_new(carried->entry, "from", json_string(cell[CARRIED_FROM]));
+    json_object_set_new(carried->entry, "to", json_string(cell[CARRIED_TO]));
+    json_array_append_new(carried->tasks,
+                          json_pack("{s:s, s:o, s:o, s:o, s:s}", "task", cell[CARRIED_TASK], "points",
+                                    kvc_json_number(points), "mean_abs_frac", kvc_json_number(mean_frac),
+                                    "worst_frac", kvc_json_number(worst_frac), "worst_case",
+                                    cell[CARRIED_CASE]));
+    return KVC_OK;
+}
+
+/* Adds a device whose costs are carried over. Its list of tasks is empty if there are no scores of the rule.
+ */
+static void add_carried(json_t *list, const char *device, const char *rule)
+{
+    const struct kvc_csv_format format = {
+        .header = "device,from,to,task,rule,points,mean_abs_frac,worst_frac,worst_case"};
+    struct kvc_diag diag = {0};
+    char path[PATH_MAX];
+    if (rule == NULL) {
+        return;
+    }
+    struct carried carried = {device, rule, .tasks = json_array()};
+    carried.entry = json_pack("{s:s, s:s, s:n, s:n, s:o}", "device", device, "rule", rule, "from", "to",
+                              "tasks", carried.tasks);
+    kvc_data_path("validate/carried_over.csv", path);
+    if (kvc_csv_visit(path, &format, take_carried, &carried, &diag) != KVC_OK) {
+        json_array_clear(carried.tasks);
+    }
+    json_array_append_new(list, carried.entry);
+}
+
+static json_t *carried_json(const struct kvc_accuracy_kind *kind)
+{
+    json_t *list = json_array();
+    add_carried(list, "gpu", kind->gpu_rule);
+    add_carried(list, "cpu", kind->cpu_rule);
+    return list;
+}
+
+/* Writes "; gpu carried over from h200, as measured on h100: search 9.8 % off (largest 41.3 %), ...". */
+static void write_carried(const struct kvc_accuracy_kind *kind, FILE *out)
+{
+    json_t *list = carried_json(kind);
+    const json_t *entry, *task;
+    size_t i, j;
+    json_array_foreach(list, i, entry)
+    {
+        const json_t *tasks = json_object_get(entry, "tasks");
+        fprintf(out, "; %s carried over", json_string_value(json_object_get(entry, "device")));
+        if (json_array_size(tasks) == 0) {
+            fputs(" from another one: no score", out);
+            continue;
+        }
+        fprintf(out, " from %s, as measured on %s:", json_string_value(json_object_get(entry, "from")),
+                json_string_value(json_object_get(entry, "to")));
+        json_array_foreach(tasks, j, task)
+        {
+            fprintf(out, "%s %s %.1f %% off (largest %.1f %%)", j > 0 ? "," : "",
+                    json_string_value(json_object_get(task, "task")),
+                    100 * json_number_value(json_object_get(task, "mean_abs_frac")),
+                    100 * fabs(json_number_value(json_object_get(task, "worst_frac"))));
+        }
+    }
+    json_decref(list);
+}
+
 json_t *kvc_accuracy_json(const struct kvc_accuracy_kind *kind)
 {
     struct kvc_accuracy accuracy;
@@ -325,6 +447,7 @@ json_t *kvc_accuracy_json(const struct kvc_accuracy_kind *kind)
         json_array_append_new(metrics, metric_json(&accuracy, i, kind));
     }
     json_object_set_new(object, "metrics", metrics);
+    json_object_set_new(object, "carried_over", carried_json(kind));
     return object;
 }
 
@@ -408,5 +531,6 @@ void kvc_accuracy_write_line(const struct kvc_accuracy_kind *kind, const char *b
         }
     }
     write_unscored(&accuracy, kind, separator, out);
+    write_carried(kind, out);
     fputc('\n', out);
 }

@@ -13,7 +13,13 @@
  * worst_abs_frac, worst_case, bounds, bounds_held, unseen: { points, mean_abs_frac, worst_abs_frac }, from,
  * elsewhere }...] }, or null if the file cannot
  * be read or the points of a sweep differ in store or arrivals. `from` are the subjects of validate that have
- * the cases, and `elsewhere` are the other ways and loads with scores, such as "simulation, saturated". */
+ * the cases, and `elsewhere` are the other ways and loads with scores, such as "simulation, saturated".
+ *
+ * An answer about a GPU or CPU that was not measured says how far the launches or tasks of a measured one
+ * were forecast from another one by the same rule (validate/carried_over.csv). In a document this is the
+ * member `carried_over`: [{ device, rule, from, to, tasks: [{ task, points, mean_abs_frac, worst_frac,
+ * worst_case }...]
+ * }...], without entries if both were measured. */
 #ifndef KVC_SCENARIOS_OUTPUT_ACCURACY_H
 #define KVC_SCENARIOS_OUTPUT_ACCURACY_H
 
@@ -78,6 +84,7 @@ struct kvc_accuracy_kind {
     const char *system; /* Name of the store; NULL: the points of a sweep differ in store or arrivals. */
     enum kvc_accuracy_answer answer;
     enum kvc_accuracy_load load;
+    const char *gpu_rule, *cpu_rule; /* Rules by which costs of others are carried over; NULL: measured. */
 };
 
 /* Returns the kind of an answer about a scenario, or about all points of its sweep. */

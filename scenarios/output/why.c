@@ -316,14 +316,30 @@ static int place_of(const char *name, const char *const *list, int count)
     return place;
 }
 
+/* Returns the rule by which a device's costs were carried over; NULL: they were measured. */
+static const char *carried_rule(const json_t *accuracy, const char *device)
+{
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(json_object_get(accuracy, "carried_over"), i, entry)
+    {
+        if (strcmp(kvc_document_text(entry, "device"), device) == 0) {
+            return kvc_document_text(entry, "rule");
+        }
+    }
+    return NULL;
+}
+
 static void write_accuracy(const struct kvc_table *table, const json_t *why)
 {
-    const char *load = kvc_document_text(json_object_get(why, "accuracy"), "load");
+    const json_t *accuracy = json_object_get(why, "accuracy");
+    const char *load = kvc_document_text(accuracy, "load");
     const struct kvc_accuracy_kind kind = {
         kvc_document_text(why, "system"),
         (enum kvc_accuracy_answer)place_of(kvc_document_text(why, "answer"), kvc_accuracy_answers,
                                            KVC_ACCURACY_ANSWERS),
-        (enum kvc_accuracy_load)place_of(load, kvc_accuracy_loads, KVC_ACCURACY_LOADS)};
+        (enum kvc_accuracy_load)place_of(load, kvc_accuracy_loads, KVC_ACCURACY_LOADS),
+        carried_rule(accuracy, "gpu"), carried_rule(accuracy, "cpu")};
     kvc_accuracy_write_line(&kind, table->bold, table->plain, table->out);
 }
 

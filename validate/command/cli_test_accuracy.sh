@@ -9,7 +9,7 @@ expect 2 'more than one of --measure, --elasticities, --identify, --unseen and -
 
 mkdir -p data/scenarios data/validate
 cp -r "$source_tree"/scenarios/{hardware,papers} data/scenarios/
-cp -r "$source_tree"/validate/{papers,measured} data/validate/
+cp -r "$source_tree"/validate/{papers,measured,carried} data/validate/
 export KVCAST_DATA=$PWD/data
 made=data/validate/accuracy.csv
 make_it() { "$kvcast" validate --accuracy >printed.txt && grep -q "^$PWD/$made\$" printed.txt || fail "validate --accuracy: $(cat printed.txt)"; }
@@ -21,6 +21,8 @@ mkdir -p pages && cp "$source_tree/docs/fidelity.md" pages/
 "$source_tree/validate/papers/document.sh" "$source_tree" pages || fail "document.sh"
 cmp pages/fidelity.md "$source_tree/docs/fidelity.md" && cmp pages/pictures/fidelity.svg "$source_tree/docs/pictures/fidelity.svg" ||
     fail "docs/fidelity.md does not show the committed errors: validate/papers/document.sh . docs makes it"
+cmp data/validate/carried_over.csv "$source_tree/validate/carried_over.csv" ||
+    fail "validate/carried_over.csv does not follow from validate/carried/launches.csv: kvcast validate --accuracy writes it"
 cmp $made "$source_tree/validate/accuracy.csv" ||
     fail "validate/accuracy.csv is not that of the committed scores: kvcast validate --accuracy writes it"
 
@@ -61,6 +63,23 @@ sed 's/\["workload.value"\] = { 8, 16 }/["workload.arrival.poisson_mops"] = { 4,
 sed 's/\["workload.value"\] = { 8, 16 }/["workload.arrival"] = { "saturate", { poisson_mops = 5 } }/' points.lua >loads.lua
 "$kvcast" sweep loads.lua --predict -q --out loads --json loads.json | grep '^accuracy .*differs from point to point' >/dev/null || fail "a sweep over loads"
 grep -q '"accuracy": null' loads.json || fail "accuracy of a sweep over loads"
+
+# An answer about a GPU that was not measured quotes how far launches of a measured one were off.
+grep -q '"carried_over": \[\]' open.json && ! grep '^accuracy .*carried' said.txt || fail "a measured GPU is carried over"
+"$kvcast" predict open.lua --set node.gpu=b200 --json b200.json >said.txt
+error=$(awk -F, '/^gpu,h200,h100,search,mechanism,/ { printf "search %.1f %% off (largest %.1f %%)", 100 * $7, 100 * ($8 < 0 ? -$8 : $8) }' data/validate/carried_over.csv)
+grep -qF "; gpu carried over from h200, as measured on h100: $error, " said.txt && grep -q '"rule": "mechanism"' b200.json ||
+    fail "a GPU by its data sheet, expected $error: $(grep accuracy said.txt)"
+cp data/validate/measured/h200-pcie5/machine.lua machine.lua
+sed 's/node = {/& machine = "machine.lua", gpu = "h100",/; s/kind = "megakv",/& feed = "memory",/' open.lua >card.lua
+"$kvcast" why card.lua --predict --json card.json >said.txt && grep -q '; gpu carried over from h200.*: search .*)$' said.txt && grep -q '"rule": "unchanged"' card.json ||
+    fail "another card beside a calibrated machine: $(cat said.txt)"
+sed 's/gpu = "h100"/cpu = "epyc-9654"/' card.lua >cores.lua
+"$kvcast" predict cores.lua --set system.streams=7 | grep '; cpu carried over from h200-pcie5, as measured on two-cores: threads .*)$' >/dev/null || fail "other cores beside a calibrated machine"
+sed 's/ gpu = "h100",//' card.lua >own.lua
+"$kvcast" predict own.lua | grep 'carried over' && fail "a machine's own card"
+sed -i '/,mechanism,/d' data/validate/carried_over.csv
+"$kvcast" predict open.lua --set node.gpu=b200 | grep '; gpu carried over from another one: no score$' >/dev/null || fail "no scores of the rule"
 
 # A file that is damaged or missing leaves the answer without accuracy.
 sed -i 's/^megakv,simulation,open loop,latency_mean,7/megakv,simulation,open loop,latency_mean,-7/' $made
