@@ -238,6 +238,50 @@ static enum kvc_status score_machines(struct errors errors[CARDS][CPU_RULES], st
     return status;
 }
 
+/* ---- stores ---- */
+
+/* Rules for the throughput of saturated stores on an H100 from an H200 and its machine. */
+enum store_rule { STORE_UNCHANGED, STORE_MEASURED, STORE_RULES };
+static const char *const store_rules[STORE_RULES] = {
+    [STORE_UNCHANGED] = "unchanged", /* The closed form with the costs of the H200's machine. */
+    [STORE_MEASURED] = "measured",   /* What the H200's machine was measured to serve. */
+};
+
+enum store_column { STORE_ID, STORE_H100, STORE_H200, STORE_OVERRIDES };
+
+static enum kvc_status take_store(void *data, char *const *cell, int line, struct kvc_diag *diag)
+{
+    struct errors *errors = data;
+    struct kvc_loaded *loaded = NULL;
+    struct kvc_outcome *outcome = NULL;
+    char path[PATH_MAX], overrides[512];
+    double measured_mops, h200_mops;
+    (void)line;
+    enum kvc_status status = kvc_csv_number(cell[STORE_H100], &measured_mops, diag);
+    status = status == KVC_OK ? kvc_csv_number(cell[STORE_H200], &h200_mops, diag) : status;
+    snprintf(overrides, sizeof(overrides), "%.400s;node.gpu=h100;run.functional=sampled",
+             cell[STORE_OVERRIDES]);
+    kvc_data_path("validate/measured/h200-pcie5/megakv.lua", path);
+    status = status == KVC_OK ? kvc_validate_load(path, overrides, &loaded, diag) : status;
+    status = status == KVC_OK ? kvc_driver_predict(&loaded->scenario, &outcome, diag) : status;
+    if (status == KVC_OK) {
+        double mops = kvc_outcome_interval(outcome, "throughput_mops").mean;
+        add(&errors[STORE_UNCHANGED], mops / measured_mops - 1, cell[STORE_ID]);
+        add(&errors[STORE_MEASURED], h200_mops / measured_mops - 1, cell[STORE_ID]);
+    }
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+static enum kvc_status score_stores(struct errors errors[STORE_RULES], struct kvc_diag *diag)
+{
+    const struct kvc_csv_format format = {.header = "id,h100_mops,h200_mops,overrides", .needs_rows = true};
+    char path[PATH_MAX];
+    kvc_data_path("validate/carried/stores.csv", path);
+    return kvc_csv_visit(path, &format, take_store, errors, diag);
+}
+
 /* ---- the file ---- */
 
 static void write_line(const struct errors *errors, const char *device, const char *const names[CARDS],
@@ -254,7 +298,7 @@ enum kvc_status kvc_carried_make(struct kvc_diag *diag)
     const struct kvc_csv_format format = {.header = header, .needs_rows = true};
     struct kvc_partial_file file = {0};
     struct scores scores = {0};
-    struct errors cpu[CARDS][CPU_RULES] = {0};
+    struct errors cpu[CARDS][CPU_RULES] = {0}, stores[STORE_RULES] = {0};
     char path[PATH_MAX];
     kvc_data_path("validate/carried/launches.csv", path);
     if (access(path, F_OK) != 0) {
@@ -262,6 +306,7 @@ enum kvc_status kvc_carried_make(struct kvc_diag *diag)
     }
     enum kvc_status status = kvc_csv_visit(path, &format, take, &scores, diag);
     status = status == KVC_OK ? score_machines(cpu, diag) : status;
+    status = status == KVC_OK ? score_stores(stores, diag) : status;
     if (status == KVC_OK) {
         kvc_data_path("validate/carried_over.csv", path);
         status = kvc_partial_file_open(&file, path, diag);
@@ -274,6 +319,9 @@ enum kvc_status kvc_carried_make(struct kvc_diag *diag)
         int from = i / (KERNELS * RULES), kernel = i / RULES % KERNELS, rule = i % RULES;
         write_line(&scores.errors[from][kernel][rule], "gpu", cards, from, kernels[kernel], rules[rule],
                    file.file);
+    }
+    for (int rule = 0; rule < STORE_RULES; rule++) {
+        write_line(&stores[rule], "gpu", cards, 1, "stores", store_rules[rule], file.file);
     }
     for (int i = 0; i < CARDS * CPU_RULES; i++) {
         int from = i / CPU_RULES, rule = i % CPU_RULES;
