@@ -18,10 +18,10 @@ endif()
 foreach(folder hardware papers examples)
   install(DIRECTORY scenarios/${folder} DESTINATION ${data}/scenarios FILES_MATCHING PATTERN "*.lua" PATTERN "*.csv")
 endforeach()
-install(DIRECTORY validate/papers validate/measured validate/mechanisms DESTINATION ${data}/validate
+install(DIRECTORY validate/papers validate/measured validate/mechanisms validate/carried DESTINATION ${data}/validate
   FILES_MATCHING PATTERN "*.csv" PATTERN "*.lua")
 install(FILES scenarios/output/export/result.schema.json DESTINATION ${data})
-install(FILES validate/accuracy.csv DESTINATION ${data}/validate)
+install(FILES validate/accuracy.csv validate/carried_over.csv DESTINATION ${data}/validate)
 install(DIRECTORY plots DESTINATION ${data} FILES_MATCHING PATTERN "*.gp")
 
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})
