@@ -11,6 +11,7 @@
 #include "models/megakv/config.h"
 #include "models/memcachedgpu/config.h"
 #include "models/memcachedgpu/memcachedgpu.h"
+#include "models/memcached/cost_profile.h"
 #include "models/memcached/memcached.h"
 #include "models/rdma/rdma.h"
 #include "sim/devices/cpu.h"
@@ -53,6 +54,7 @@ const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_pcie_kind,
     &kvc_megakv_cost_profile_kind,
     &kvc_memcachedgpu_cost_profile_kind,
+    &kvc_memcached_cost_profile_kind,
     NULL,
 };
 /* clang-format on */

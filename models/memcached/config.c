@@ -54,7 +54,7 @@ static const char *const locks[] = {"item", "global", NULL};
     KVC_BOOL_ROW(                                                                                               \
         kvc_memcached_options, "loopback", loopback, "false",                                                   \
         "clients run on the node itself: messages do not cross the NIC; the sender's system call puts them "    \
-        "into the receiver's socket; needs connections over TCP"),                                              \
+        "into the receiver's socket; not with pf_ring"),                                                        \
         KVC_REAL_ROW(                                                                                           \
             kvc_memcached_options, "tcp", tcp_ratio, KVC_UNIT_NONE, 0, 100, "1.11",                             \
             "kernel's work for a request over TCP, relative to UDP (measured: system time of "                  \
@@ -403,6 +403,34 @@ double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config)
            (config->options->stack_receive_cycles + kvc_memcached_kernel_cycles(config->options));
 }
 
+/* Returns the measured costs over the transport; NULL: none are known. */
+static const struct kvc_memcached_transport_costs *costs_of(const struct kvc_memcached_config *config)
+{
+    return config->profile == NULL ? NULL : config->tcp ? &config->profile->tcp : &config->profile->udp;
+}
+
+/* Sets the fields of clients on the node itself, after those of their transport. With measured costs, they
+ * poll on one core, and the server has the others. A store that fits into the caches is part of the costs. */
+static void set_loopback(const struct kvc_scenario *scenario, struct kvc_memcached_config *config)
+{
+    const struct kvc_memcached_transport_costs *costs = costs_of(config);
+    config->loopback = true;
+    config->staged = false;
+    if (costs == NULL) {
+        return;
+    }
+    config->client_core = kvc_workload_clients_wait(&scenario->workload);
+    config->client_ns = costs->client_ns;
+    config->path_ns = config->client_core ? 0 : config->client_ns / 2;
+    config->wait_ns = config->tcp ? config->profile->wait_ns : 0;
+    config->wake_ns = config->profile->wake_ns;
+    config->crowd = fmax(config->threads / fmax((double)config->cpu->cores - 1, 1), 1);
+    config->multiget =
+        kvc_workload_has_multigets(&scenario->workload) ? (uint32_t)scenario->workload.multiget : 1;
+    config->line_ns = (1 - config->llc_frac) * config->dram->random_line_ns;
+    config->locks_sets = false; /* memcached 1.6 locks an item, and a queue of its size for a moment. */
+}
+
 /* Sets the fields of connections. Clients on other machines have the same cores. Packets for an instance of
  * Fatcache interrupt its own core, even while it waits for its SSD. */
 static void set_tcp(struct kvc_memcached_config *config)
@@ -436,10 +464,18 @@ enum kvc_status kvc_memcached_resolve(const struct kvc_scenario *scenario, void 
     }
     if (options->network == KVC_MEMCACHED_TCP) {
         set_tcp(config);
+    } else if (options->loopback && config->polls) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.loopback: found true, allowed is false with system.network = \"pf_ring\"");
     } else if (options->loopback) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "system.loopback: found true, allowed is false with system.network = \"%s\"",
-                             options->network == KVC_MEMCACHED_KERNEL ? "kernel" : "pf_ring");
+        config->client_ns =
+            config->cycle_ns * (options->stack_receive_cycles + kvc_memcached_kernel_cycles(options));
+        config->path_ns = config->client_ns / 2;
+    }
+    if (options->loopback) {
+        config->profile = kvc_memcached_cost_profile_of(&scenario->node);
+        set_loopback(scenario, config);
     }
     if (options->threads > config->cpu->cores) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
@@ -607,11 +643,13 @@ static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct
                              "workload.arrival: found %s, allowed with system.feed = \"memory\": saturate",
                              arrival == KVC_ARRIVAL_CLOSED ? "clients" : "an open load");
     }
-    if (kvc_memcached_config_of(scenario)->tcp && arrival != KVC_ARRIVAL_SATURATE &&
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    if (config->tcp && config->profile == NULL && arrival != KVC_ARRIVAL_SATURATE &&
         arrival != KVC_ARRIVAL_CLOSED && arrival != KVC_ARRIVAL_TRACE) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: found an open load, allowed over TCP: saturate, clients or a "
-                             "trace, because a connection makes its client wait");
+                             "trace, because a connection makes its client wait, unless "
+                             "node.memcached_costs has the costs of clients on the node");
     }
     if (arrival == KVC_ARRIVAL_CLOSED && !kvc_memcached_goes_on(scenario) &&
         turn_ns(scenario) < SLICE_LEAST_NS) {

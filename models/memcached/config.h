@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/memcached/cost_profile.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/devices/cpu.h"
@@ -122,19 +123,23 @@ struct kvc_memcached_config {
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
     const struct kvc_flash *flash;
+    /* memcached with clients on the node: measured costs, instead of cycles; NULL: none are known. */
+    const struct kvc_memcached_cost_profile *profile;
     /* Fatcache: slabs of an instance, which is simulated as a thread. */
     struct kvc_memcached_slab_sizes slabs;
     uint32_t threads, burst, outstanding;
-    uint32_t rings;   /* Receive rings of the NIC; the first threads own one each. */
-    uint32_t room;    /* Capacity of the queue in front of a thread, or of the queue that all threads share
-                         [packets]. */
-    uint32_t buckets; /* Buckets of memcached's table. */
+    uint32_t rings;    /* Receive rings of the NIC; the first threads own one each. */
+    uint32_t room;     /* Capacity of the queue in front of a thread, or of the queue that all threads share
+                          [packets]. */
+    uint32_t multiget; /* Keys of a GET, at least 1. */
+    uint32_t buckets;  /* Buckets of memcached's table. */
     uint32_t key_bytes_max; /* Longest key of the workload, for which the entries of a table have room. */
     bool staged;            /* The thread that receives a packet and the one that serves it may differ. */
     bool shared;            /* Staged: any thread may serve the request; otherwise its owner does. */
     bool owned;             /* The NIC delivers a packet to the thread that serves it. */
     bool tcp;               /* Requests come over connections. */
     bool loopback;          /* Clients are on the node itself. */
+    bool client_core;       /* All of them work on one core, which may be what limits them. */
     bool offline;           /* Requests come from memory, without packets. */
     bool polls;             /* Threads poll, and draw full power even when idle. */
     bool locks_gets, locks_sets;
@@ -148,8 +153,11 @@ struct kvc_memcached_config {
     double depth_ns;  /* Latency of the pipeline, without the times of a packet's bytes. */
     double path_ns;   /* Latency of the network, one way; over TCP, plus half of the client's own work. */
     double io_ns;     /* Fatcache: time of a blocking system call, without the time of the SSD. */
+    double wait_ns;   /* A wait for connections, after which a thread serves all that are ready; 0: each
+                         request has one among its costs. */
     double wake_ns;   /* Time until a sleeping thread runs; 0: not modelled. */
-    double client_ns; /* Work of a client's core for a request and its response over TCP. */
+    double client_ns; /* Work of a client's core for a request and its response over TCP or on the node. */
+    double crowd;     /* With a profile: threads of the server for each core that they have, at least 1. */
     double price_usd; /* Price of the processors or FPGAs of all sockets and nodes; 0: unknown. */
 };
 

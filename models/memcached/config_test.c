@@ -50,7 +50,8 @@ Test(memcached_config, refuses_what_it_cannot_serve)
     expect_refusal(&test, "run.functional: found sampled, allowed with memcached: compact or full");
     describe(&test, &kvc_memcached_model);
     test.options.loopback = true;
-    expect_refusal(&test, "system.loopback: found true, allowed is false with system.network = \"kernel\"");
+    test.options.network = KVC_MEMCACHED_PF_RING;
+    expect_refusal(&test, "system.loopback: found true, allowed is false with system.network = \"pf_ring\"");
     describe(&test, &kvc_memcached_model);
     test.options.network = KVC_MEMCACHED_TCP;
     test.scenario.workload.arrival = KVC_ARRIVAL_POISSON;

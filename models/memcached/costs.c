@@ -84,15 +84,44 @@ static struct kvc_memcached_cost tcp_cost(const struct kvc_memcached_config *con
                                                    value_ns(config, message)};
 }
 
+/* Measured costs. A DELETE counts as a SET without a value, and a miss as a GET without one. What is sent
+ * together is one multiget, whose keys all take the same part of it; over UDP each pair has datagrams of its
+ * own. */
+static struct kvc_memcached_cost profile_cost(const struct kvc_memcached_config *config,
+                                              const struct kvc_memcached_message *message)
+{
+    const struct kvc_memcached_transport_costs *costs =
+        config->tcp ? &config->profile->tcp : &config->profile->udp;
+    double value = message->value_bytes, keys = config->multiget;
+    if (message->op != KVC_OP_GET) {
+        double bytes = message->op == KVC_OP_SET ? value : 0;
+        return (struct kvc_memcached_cost){.serve_ns =
+                                               config->crowd * (costs->set_ns + bytes * costs->set_byte_ns)};
+    }
+    double bytes = message->hit ? value : 0;
+    double response = kvc_memcached_response_bytes(config, message);
+    double further = config->tcp ? 0 : ceil(response / KVC_MEMCACHED_DATAGRAM_BYTES) - 1;
+    double key_ns = (costs->get_ns + (keys - 1) * costs->key_ns) / keys;
+    return (struct kvc_memcached_cost){
+        .serve_ns =
+            config->crowd * (key_ns + further * config->profile->datagram_ns + bytes * costs->get_byte_ns)};
+}
+
 static struct kvc_memcached_cost vanilla_cost(const struct kvc_memcached_config *config,
                                               const struct kvc_memcached_message *message)
 {
+    if (config->profile != NULL) {
+        return profile_cost(config, message);
+    }
     if (config->tcp) {
         return tcp_cost(config, message);
     }
     const struct kvc_memcached_options *options = config->options;
-    struct kvc_memcached_cost kernel = kernel_cost(config, message->op != KVC_OP_GET);
+    struct kvc_memcached_cost kernel = kernel_cost(config, message->op != KVC_OP_GET && !config->loopback);
     kernel.serve_ns += value_ns(config, message);
+    if (config->loopback) { /* The sender of a response does the work of its receiver, too. */
+        return (struct kvc_memcached_cost){.serve_ns = kernel.receive_ns + kernel.serve_ns};
+    }
     if (options->network == KVC_MEMCACHED_KERNEL) {
         return kernel;
     }

@@ -5,6 +5,7 @@
 
 #include "models/latency.h"
 #include "models/memcached/config.h"
+#include "models/memcached/cost_profile.h"
 #include "models/memcached/predict.h"
 #include "models/memcached/resources.h"
 #include "models/memcached/room.h"
@@ -141,6 +142,7 @@ struct sums {
     struct kvc_index_stats stats;
     uint64_t served, ring_drops, handed_drops, queries, updates;
     struct kvc_flash_written written;
+    double work_ns; /* Of all threads. */
 };
 
 struct simulation {
@@ -232,6 +234,7 @@ static struct sums sum_up(const struct simulation *simulation)
         const struct kvc_memcached_server *server = &simulation->users[i].server;
         kvc_index_stats_add(&sums.stats, &server->shard->stats);
         sums.served += server->served;
+        sums.work_ns += kvc_memcached_server_threads_work_ns(server);
         sums.ring_drops += server->ring_drops;
         sums.handed_drops += server->handed_drops;
         sums.queries += server->database.reads;
@@ -367,11 +370,11 @@ static void report_metrics(void *state, struct kvc_result *result)
     kvc_memcached_set_polling(config, result);
     kvc_memcached_set_node_cpu(simulation->scenario, result);
     kvc_metrics_set(model, "cached_lines_frac", config->llc_frac);
-    if (!config->owned) {
+    if (!config->owned && !config->loopback) {
         kvc_metrics_set(model, "fullest_ring_frac", kvc_rss_hottest_frac(simulation->users[0].server.rss));
     }
     kvc_metrics_set(model, "ring_drops", (double)(last->ring_drops - first->ring_drops));
-    if (config->staged) {
+    if (config->staged || config->shared) {
         kvc_metrics_set(model, "queue_drops", (double)(last->handed_drops - first->handed_drops));
     }
     if (config->database != NULL) {
@@ -382,6 +385,10 @@ static void report_metrics(void *state, struct kvc_result *result)
         kvc_metrics_set_ratio(model, "drive_amplification_ratio",
                               last->written.programmed - first->written.programmed,
                               last->written.host - first->written.host);
+    }
+    if (config->profile != NULL) {
+        kvc_metrics_set_ratio(model, "server_ns", last->work_ns - first->work_ns,
+                              (double)(last->served - first->served));
     }
     if (config->price_usd > 0) {
         kvc_metrics_set(model, "kops_per_usd", result->throughput_mops * 1e3 / config->price_usd);
@@ -458,9 +465,13 @@ static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
 }
 
 static const struct kvc_model_device memcached_devices[] = {
-    {&kvc_cpu_kind, "core-i7-4770k"}, {&kvc_dram_kind, "ddr3-1600-i7-4770k"},
-    {&kvc_nic_kind, "x520-t2"},       {&kvc_network_kind, "direct-cable-10g"},
-    {&kvc_database_kind, "mysql-bg"}, {NULL, NULL},
+    {&kvc_cpu_kind, "core-i7-4770k"},
+    {&kvc_dram_kind, "ddr3-1600-i7-4770k"},
+    {&kvc_nic_kind, "x520-t2"},
+    {&kvc_network_kind, "direct-cable-10g"},
+    {&kvc_database_kind, "mysql-bg"},
+    {&kvc_memcached_cost_profile_kind, NULL},
+    {NULL, NULL},
 };
 
 static const struct kvc_model_device mica_devices[] = {

@@ -119,6 +119,17 @@ static double lines_of(const struct kvc_scenario *scenario, enum kvc_op op, bool
     return chained_lines(scenario, op, hit);
 }
 
+/* Returns a request's part of its thread's wait for connections: all that may be ready share one. */
+static double wait_ns(const struct kvc_scenario *scenario)
+{
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double waiting = workload->arrival == KVC_ARRIVAL_SATURATE ? config->outstanding
+                     : workload->arrival == KVC_ARRIVAL_CLOSED ? (double)workload->clients
+                                                               : 1;
+    return config->crowd * config->wait_ns / fmax(waiting / config->threads, 1);
+}
+
 static void add_load(struct loads *loads, const struct kvc_scenario *scenario, double burst, enum kvc_op op,
                      bool hit, double frac)
 {
@@ -129,8 +140,11 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
         .hit = hit,
         .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_requested(workload)),
         .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_requested(workload))};
-    const struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
-    double receive_ns = kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
+    struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
+    cost.serve_ns += wait_ns(scenario);
+    double receive_ns = config->client_core
+                            ? config->client_ns
+                            : kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
     double send_ns = kvc_memcached_wire_ns(config, kvc_memcached_response_bytes(config, &message));
     double lines = lines_of(scenario, op, hit);
     double stall_ns = kvc_memcached_stall_ns(config, lines * burst) / burst;
@@ -274,7 +288,7 @@ static void add_metrics(const struct kvc_scenario *scenario, const struct loads 
     }
     kvc_metrics_set(&result->model, "hit_frac", loads->hit_frac);
     kvc_metrics_set(&result->model, "cached_lines_frac", config->llc_frac);
-    if (!config->owned) {
+    if (!config->owned && !config->loopback) {
         kvc_metrics_set(&result->model, "fullest_ring_frac", shares->receive);
     }
 }

@@ -15,7 +15,8 @@ uint32_t kvc_memcached_stages(const struct kvc_scenario *scenario, struct kvc_mo
     bool interface = flash != NULL && flash->interface_bytes_per_s > 0;
     double all = kvc_scenario_shards(scenario), drives = flash != NULL ? all : 0;
     const struct kvc_model_stage list[] = {
-        [KVC_MEMCACHED_AT_RECEIVE] = {"receive", "nic", all},
+        [KVC_MEMCACHED_AT_RECEIVE] = {config->client_core ? "client" : "receive",
+                                      config->client_core ? "cpu" : "nic", all},
         [KVC_MEMCACHED_AT_THREADS] = {"threads", config->kind == KVC_MEMCACHED_FPGA ? "fpga" : "cpu", all},
         [KVC_MEMCACHED_AT_LOCK] = {"lock", "cpu", locks ? all : 0},
         [KVC_MEMCACHED_AT_MEMORY] = {"memory", "dram", all},
@@ -49,6 +50,10 @@ static void speed_cpu(struct kvc_scenario *scenario, double factor)
         *cycles[i] /= factor;
     }
     kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+    struct kvc_memcached_cost_profile *profile = kvc_memcached_cost_profile_of(&scenario->node);
+    if (profile != NULL) {
+        kvc_memcached_cost_profile_speed_up(profile, factor);
+    }
 }
 
 static void speed_dram(struct kvc_scenario *scenario, double factor)

@@ -43,7 +43,9 @@ static uint32_t pop(struct kvc_memcached_queue *queue)
 
 enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
 
-enum { TRACE_WAITS = 65536 /* Requests of a trace that connections hold back at a full queue. */ };
+enum {
+    TRACE_WAITS = 65536 /* Requests of a trace or an open load that connections hold back at a full queue. */
+};
 
 enum { MARKS = 3 }; /* Arrival at a ring, begin of its service, and end of it. */
 
@@ -80,7 +82,7 @@ static uint32_t waiting_max(const struct kvc_memcached_server *server)
     if (closed(server)) {
         return (uint32_t)server->scenario->workload.clients;
     }
-    if (server->config->tcp && server->scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
+    if (server->config->tcp && !saturates(server)) {
         return TRACE_WAITS;
     }
     return saturates(server) ? server->config->outstanding : 1;
@@ -204,7 +206,8 @@ static void transmit(struct kvc_memcached_server *server, double reaches_ns, uin
     const struct kvc_memcached_message message = message_of(server, number);
     double bytes = kvc_memcached_request_bytes(server->config, &message);
     double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, reaches_ns,
-                               kvc_memcached_wire_ns(server->config, bytes));
+                               server->config->client_core ? server->config->client_ns / 2
+                                                           : kvc_memcached_wire_ns(server->config, bytes));
     server->request[number].owner = server->request[number].ring;
     kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
 }
@@ -414,6 +417,9 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
     if (thread->jobs > 0) {
         return;
     }
+    if (!config->staged && config->shared) {
+        queue = &server->socket;
+    }
     if (config->staged) {
         struct kvc_memcached_queue *handed = handed_to(server, number);
         bool in_turn = handed->count == 0 || !thread->receives;
@@ -432,6 +438,11 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
         double wake_ns = thread->awake ? 0 : config->wake_ns;
         thread->awake = true;
         thread->waking_ns += wake_ns;
+        if (config->wait_ns > 0 && thread->ready == 0) {
+            thread->ready = thread->jobs + queue->count;
+            wake_ns += config->crowd * config->wait_ns;
+        }
+        thread->ready -= thread->ready > 0 ? thread->jobs : 0;
         serve(server, now_ns + wake_ns, number);
         return;
     }
@@ -475,6 +486,15 @@ static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t 
 {
     uint16_t owner = server->request[number].owner;
     server->request[number].arrived_ns = now_ns;
+    if (!server->config->staged && server->config->shared) {
+        if (push(&server->socket, number)) {
+            wake(server, now_ns, owner);
+        } else {
+            server->handed_drops++;
+            drop(server, number);
+        }
+        return;
+    }
     if (!push(&server->thread[owner].ring, number)) {
         server->ring_drops++;
         drop(server, number);
@@ -529,6 +549,10 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
     double bytes = kvc_memcached_response_bytes(config, &message);
     double sent_ns = kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns + config->depth_ns,
                                kvc_memcached_wire_ns(config, bytes));
+    if (config->client_core) {
+        sent_ns =
+            kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, sent_ns, config->client_ns / 2);
+    }
     double done_ns = sent_ns + config->path_ns;
     request->missed |= asked == KVC_OP_GET && !request->hit;
     bool queries = has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit);

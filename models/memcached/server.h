@@ -58,6 +58,7 @@ struct kvc_memcached_thread {
     uint32_t job[KVC_MEMCACHED_BURST_MAX];
     uint32_t jobs;                      /* Requests of the current job; 0: idle. */
     bool receives;                      /* The current or latest job receives packets to hand them on. */
+    uint32_t ready;                     /* Requests that the latest wait for connections has found. */
     bool awake;                         /* The thread has served a request since it was last idle. */
     struct kvc_memcached_blocks blocks; /* SSD operations that the current job has yet to submit. */
     uint32_t pages;                     /* Pages of the SSD that the thread waits for. */

@@ -142,6 +142,62 @@ Test(memcached, a_lone_client_over_tcp_waits_for_wake_ups)
     }
 }
 
+/* Costs in round numbers, and a machine of two cores. */
+static void describe_measured(struct kvc_test_memcached *test, bool tcp, uint64_t outstanding)
+{
+    static struct kvc_memcached_cost_profile profile;
+    kvc_test_memcached_describe(test, &kvc_memcached_model);
+    profile = (struct kvc_memcached_cost_profile){
+        .udp = {.get_ns = 5000, .set_ns = 6000, .key_ns = 3000, .client_ns = 4000},
+        .tcp = {.get_ns = 5000, .set_ns = 6000, .get_byte_ns = 1, .client_ns = 4000},
+        .datagram_ns = 2000,
+        .wait_ns = 2000,
+        .wake_ns = 1000};
+    test->options.network = tcp ? KVC_MEMCACHED_TCP : KVC_MEMCACHED_KERNEL;
+    test->options.loopback = true;
+    test->options.threads = 1;
+    test->options.outstanding = outstanding;
+    test->cpu.cores = 2;
+    test->dram.random_line_ns = 0; /* The times below are round. */
+    test->scenario.node.device[5] = (struct kvc_device){&kvc_memcached_cost_profile_kind, &profile};
+}
+
+/* Returns the throughput of measured costs, which is the closed form's. */
+static double measured_mops(struct kvc_test_memcached *test)
+{
+    double mops = simulate(test, 5).mops;
+    cr_expect_float_eq(predicted_mops(test), mops, 0.02 * mops, "%g, closed form %g", mops,
+                       predicted_mops(test));
+    return mops;
+}
+
+Test(memcached, measured_costs_of_clients_on_the_node)
+{
+    static struct kvc_test_memcached test;
+    describe_measured(&test, false, 16);
+    cr_expect_float_eq(measured_mops(&test), 1e3 / 5000, 0.004); /* The server is what limits it. */
+    describe_measured(&test, false, 16);
+    test.options.threads = 2; /* They share the one core that the clients leave. */
+    cr_expect_float_eq(measured_mops(&test), 1e3 / 5000, 0.004);
+    test.cpu.cores = 3;
+    cr_expect_float_eq(measured_mops(&test), 1e3 / 4000, 0.004); /* The core of the clients is. */
+    describe_measured(&test, false, 16);
+    test.scenario.workload.value_bytes = 4000; /* Two datagrams more. */
+    cr_expect_float_eq(measured_mops(&test), 1e3 / 9000, 0.004);
+}
+
+/* A thread serves all connections that are ready after one wait. */
+Test(memcached, more_connections_share_a_wait)
+{
+    static struct kvc_test_memcached test;
+    describe_measured(&test, true, 1);
+    test.scenario.workload.value_bytes = 1000;
+    cr_expect_float_eq(simulate(&test, 5).mops, 1e3 / (4000 + 1000 + 2000 + 6000), 0.002);
+    describe_measured(&test, true, 32);
+    test.scenario.workload.value_bytes = 1000;
+    cr_expect_float_eq(measured_mops(&test), 1e3 / (6000 + 2000.0 / 32), 0.004);
+}
+
 /* Clients on the node share its cores with the server, and keep some of its threads busy themselves. */
 Test(memcached, a_thread_that_shares_its_core_with_clients_is_slower)
 {
