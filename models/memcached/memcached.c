@@ -7,6 +7,8 @@
 #include "models/memcached/config.h"
 #include "models/memcached/cost_profile.h"
 #include "models/memcached/predict.h"
+#include "models/memcached/real/calibrate.h"
+#include "models/memcached/real/measure.h"
 #include "models/memcached/resources.h"
 #include "models/memcached/room.h"
 #include "models/memcached/server.h"
@@ -515,6 +517,9 @@ const struct kvc_model kvc_memcached_model = {
     .devices = memcached_devices,
     .resolve = kvc_memcached_resolve,
     .resources = kvc_memcached_cpu_resources,
+    .measure_check = kvc_memcached_measure_check,
+    .measure = kvc_memcached_measure,
+    .calibrate = kvc_memcached_calibrate,
     SHARED,
 };
 
