@@ -644,12 +644,13 @@ static enum kvc_status check_arrival(const struct kvc_scenario *scenario, struct
                              arrival == KVC_ARRIVAL_CLOSED ? "clients" : "an open load");
     }
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    if (config->tcp && config->profile == NULL && arrival != KVC_ARRIVAL_SATURATE &&
-        arrival != KVC_ARRIVAL_CLOSED && arrival != KVC_ARRIVAL_TRACE) {
+    bool open = config->loopback && config->kind == KVC_MEMCACHED_VANILLA;
+    if (config->tcp && !open && arrival != KVC_ARRIVAL_SATURATE && arrival != KVC_ARRIVAL_CLOSED &&
+        arrival != KVC_ARRIVAL_TRACE) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "workload.arrival: found an open load, allowed over TCP: saturate, clients or a "
                              "trace, because a connection makes its client wait, unless "
-                             "node.memcached_costs has the costs of clients on the node");
+                             "memcached has its clients on the node itself (system.loopback)");
     }
     if (arrival == KVC_ARRIVAL_CLOSED && !kvc_memcached_goes_on(scenario) &&
         turn_ns(scenario) < SLICE_LEAST_NS) {

@@ -19,7 +19,6 @@ enum {
     KEYS = 1000,
     KEY_BYTES = 16,
     PIECES_MAX = 320,
-    TRIES = 8, /* Pieces without an answer are repeated. */
     SMALL_BYTES = 16,
     UDP_LARGE_BYTES = 1016, /* In one datagram. */
     LONG_BYTES = 4016,
@@ -31,7 +30,7 @@ enum {
     LOADS = 13,
 };
 
-static const double piece_s = 0.005;
+static const double piece_s = 0.005, longest_s = 5;
 
 /* A saturating load of one kind of requests. */
 struct load {
@@ -111,24 +110,29 @@ static int by_speed(const void *first, const void *second)
     return (a[SERVED] > b[SERVED]) - (a[SERVED] < b[SERVED]);
 }
 
-/* Runs a load for a while. Nothing is served while the client does not run. */
+static double served(const struct kvc_memcached_real_client *client)
+{
+    return (double)(client->counts.hits + client->counts.sets);
+}
+
+/* Runs a load for a while, until something is served. Nothing is while the client does not run. */
 static void run_piece(const struct kvc_memcached_real_server *server,
                       struct kvc_memcached_real_client *client, double value[VALUES])
 {
-    struct kvc_memcached_real_counts before = client->counts;
-    double began_s = kvc_clock_wall_s(), wall_s = 0;
+    double keys = served(client), client_ns = client->counts.busy_ns;
     double server_ns = kvc_memcached_real_server_times(server).busy_ns;
+    double began_s = kvc_clock_wall_s(), wall_s = 0;
     kvc_histogram_reset(&client->latency);
-    while (wall_s < piece_s && !atomic_load(&client->failed)) {
+    while ((wall_s < piece_s || (served(client) == keys && wall_s < longest_s)) &&
+           !atomic_load(&client->failed)) {
         kvc_memcached_real_client_step(client);
         wall_s = kvc_clock_wall_s() - began_s;
     }
-    server_ns = kvc_memcached_real_server_times(server).busy_ns - server_ns;
-    double served = (double)(client->counts.hits + client->counts.sets - before.hits - before.sets);
-    value[SERVED] = served > 0 ? wall_s * 1e9 / served : INFINITY;
-    value[SERVER] = served > 0 ? server_ns / served : INFINITY;
-    value[CLIENT] = served > 0 ? (client->counts.busy_ns - before.busy_ns) / served : INFINITY;
-    value[LATENCY] = served > 0 ? kvc_histogram_mean_ns(&client->latency) : INFINITY;
+    keys = served(client) - keys; /* None: the values become infinite. */
+    value[SERVED] = wall_s * 1e9 / keys;
+    value[SERVER] = (kvc_memcached_real_server_times(server).busy_ns - server_ns) / keys;
+    value[CLIENT] = (client->counts.busy_ns - client_ns) / keys;
+    value[LATENCY] = kvc_histogram_mean_ns(&client->latency);
 }
 
 /* Runs a load in pieces, of which the fastest quarter counts: neighbours only ever make a piece slower. */
@@ -151,20 +155,21 @@ static void run(struct survey *survey, struct load load, struct estimate cost[VA
     if (survey->status == KVC_OK) {
         survey->status = kvc_memcached_real_client_open(client, &survey->server, &params, survey->diag);
     }
-    for (uint32_t p = 0, tries = 0; survey->status == KVC_OK && p < survey->pieces; tries++) {
+    for (uint32_t p = 0; survey->status == KVC_OK && p < survey->pieces; p++) {
         run_piece(&survey->server, client, piece[p]);
-        p += isfinite(piece[p][SERVED]) || tries > TRIES * survey->pieces;
         if (atomic_load(&client->failed)) {
             survey->status = kvc_diag_fail(survey->diag, KVC_ERR_RUNTIME, "memcached: %s", client->error);
+        } else if (isinf(piece[p][SERVED])) {
+            survey->status = kvc_diag_fail(survey->diag, KVC_ERR_RUNTIME,
+                                           "memcached: no answer over %s for %g s: %u requests of %u keys in "
+                                           "flight, values of %u bytes",
+                                           load.tcp ? "TCP" : "UDP", longest_s, load.requests, load.keys,
+                                           load.value_bytes);
         }
     }
     kvc_memcached_real_client_close(client);
     free(client);
     qsort(piece, survey->pieces, sizeof(*piece), by_speed);
-    if (survey->status == KVC_OK && isinf(piece[counted - 1][SERVED])) {
-        survey->status = kvc_diag_fail(survey->diag, KVC_ERR_RUNTIME,
-                                       "memcached: no answers in most pieces of %g ms", piece_s * 1e3);
-    }
     for (int v = 0; v < VALUES; v++) {
         cost[v] = estimate_of(piece, counted, v);
     }

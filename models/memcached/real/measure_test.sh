@@ -51,6 +51,7 @@ answers datagrams --set workload.value=4000 --set workload.get=1 --set workload.
 answers threads --set system.network=tcp --set system.threads=2
 answers clients --set system.network=tcp --set workload.arrival.clients=8
 answers multigets --set workload.multiget=8 --set workload.arrival.poisson_mops=0.01
+answers open --set system.network=tcp --set workload.flows=1 --set workload.arrival.poisson_mops=0.01
 grep -q multiget_mean_us multigets.json || fail "a measurement of multigets does not tell their latency"
 
 finish
