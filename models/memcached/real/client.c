@@ -43,12 +43,15 @@ static double now_ns(const struct kvc_memcached_real_client *client)
     return (kvc_clock_wall_s() - client->started_s) * 1e9;
 }
 
+/* Ends the run; `response` is of `bytes` bytes, of which the first line is told. */
 static void fail(struct kvc_memcached_real_client *client, const char *what, const char *response,
                  size_t bytes)
 {
-    int length = (int)strcspn(response, "\r\n");
-    snprintf(client->error, sizeof(client->error), "%s: \"%.*s\"", what,
-             (int)fmin(length, fmin((double)bytes, 80)), response);
+    int length = 0;
+    while ((size_t)length < bytes && length < 80 && response[length] != '\r' && response[length] != '\n') {
+        length++;
+    }
+    snprintf(client->error, sizeof(client->error), "%s: \"%.*s\"", what, length, response);
     atomic_store(&client->failed, true);
 }
 
@@ -379,7 +382,8 @@ static bool send_next(struct kvc_memcached_real_client *client)
     bool sent = client->load.tcp ? send_all(request->socket, client->text + HEADER_BYTES, bytes)
                                  : send_all(client->ready, client->text, HEADER_BYTES + bytes);
     if (!sent) {
-        fail(client, "memcached takes no request", strerror(errno), 80);
+        const char *reason = strerror(errno);
+        fail(client, "memcached takes no request", reason, strlen(reason));
     }
     return sent;
 }

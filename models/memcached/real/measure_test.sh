@@ -27,6 +27,24 @@ measure 2 'multigets of 200 keys .* and 100 keys' --set workload.multiget=200 --
 expect 2 'memcached is not installed: the Debian package memcached has it \(apt-get install memcached\)' \
     env PATH=/nowhere "$kvcast" measure memcached.lua
 
+# A machine file's costs replace the cycles of the options.
+cat >machine.lua <<'LUA'
+local function measured(ns)
+  return { ns .. "ns", source = "a test" }
+end
+return {
+  kind = "machine", name = "a test", date = "2026-11-27", compiler = "none", commit = "none",
+  memcached_costs = {
+    udp_get = measured(5000), udp_set = measured(5000), udp_get_byte = measured(0), udp_set_byte = measured(0),
+    udp_key = measured(3000), udp_client = measured(8000), tcp_get = measured(5000), tcp_set = measured(5000),
+    tcp_get_byte = measured(0), tcp_set_byte = measured(0), tcp_key = measured(200), tcp_client = measured(8000),
+    datagram = measured(5000), wait = measured(0), wake = measured(9000),
+  },
+}
+LUA
+"$kvcast" predict memcached.lua --set node.machine=machine.lua | grep -q 'throughput  *0.1250 Mops' ||
+    fail "the costs of a machine file have no effect"
+
 if ! command -v memcached >/dev/null || [ "$(nproc)" -lt 2 ]; then
     echo "skipped: the measurements need memcached and two cores"
     [ $failed -eq 0 ] || exit 1

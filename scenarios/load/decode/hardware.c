@@ -489,7 +489,7 @@ enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const str
         if (status == KVC_OK && found) {
             status = record_base(decoder, path, machine, kvc_decode_origin(decoder, "node.machine"));
         }
-        if (status != KVC_OK || found) {
+        if (status != KVC_OK || found || by_default == NULL) {
             return status;
         }
     }

@@ -43,7 +43,7 @@ enum kvc_status kvc_hardware_read(const char *file, const struct kvc_device_kind
 
 /* Adds one device to the node, from the Lua value at the top of the stack: a profile's name, or a table. Nil
  * stands for the machine file `machine`, or for the profile `by_default` if `machine` is empty or has no such
- * device. Without `by_default`, a table must name its base. */
+ * device. Without `by_default`, a table must name its base, and a machine file may lack the device. */
 enum kvc_status kvc_hardware_decode(const struct kvc_decoder *decoder, const struct kvc_device_kind *kind,
                                     const char *by_default, const char *machine, struct kvc_node *node);
 

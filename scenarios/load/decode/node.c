@@ -48,7 +48,8 @@ static enum kvc_status decode_devices(const struct kvc_decoder *decoder, const s
     for (const struct kvc_model_device *device = model->devices; status == KVC_OK && device->kind != NULL;
          device++) {
         bool optional = device->kind->optional || device->profile == NULL;
-        if (optional && !kvc_decode_has(decoder->lua, -1, device->kind->name)) {
+        bool may_be_measured = !device->kind->optional && machine[0] != '\0';
+        if (optional && !may_be_measured && !kvc_decode_has(decoder->lua, -1, device->kind->name)) {
             continue;
         }
         lua_pushstring(decoder->lua, device->kind->name);
