@@ -517,8 +517,7 @@ const struct kvc_model kvc_memcached_model = {
     .devices = memcached_devices,
     .resolve = kvc_memcached_resolve,
     .resources = kvc_memcached_cpu_resources,
-    .measure_check = kvc_memcached_measure_check,
-    .measure = kvc_memcached_measure,
+    .measurable = &kvc_memcached_measurable,
     .calibrate = kvc_memcached_calibrate,
     SHARED,
 };

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/measured/measured.h"
 #include "models/memcached/config.h"
 #include "models/memcached/real/client.h"
 #include "sim/base/array.h"
@@ -121,7 +120,7 @@ static enum kvc_status check_load(const struct kvc_scenario *scenario, struct kv
     return KVC_OK;
 }
 
-enum kvc_status kvc_memcached_measure_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+static enum kvc_status check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     enum kvc_status status = check_store(scenario, diag);
     status = status == KVC_OK ? check_load(scenario, diag) : status;
@@ -144,6 +143,9 @@ struct run {
     struct kvc_memcached_real_server server;
     struct kvc_memcached_real_client client;
     struct kvc_source *source;
+    double preload_wall_s;
+    struct kvc_measured *measured; /* The run that it has joined. */
+    uint32_t task;                 /* Number of the clients' task in it. */
 };
 
 static uint32_t next(void *data, double now_ns, struct kvc_batch *batch)
@@ -187,16 +189,17 @@ static void count(const void *data, struct kvc_measured_counts *counts)
  * threads had to wait for theirs, as far as it exceeds the median window: a thread that sleeps and wakes up
  * always waits a little. The system tells a wait when it ends, so that it may reach back over several
  * windows. Threads that share a core wait for each other, which is no disturbance. */
-static void charge_delays(const struct run *run, struct kvc_measured *measured)
+static void charge_delays(const struct run *run)
 {
-    struct kvc_core_watch *watch = &measured->watched.watch[0];
-    uint32_t windows = atomic_load(&watch->done);
+    struct kvc_measured *measured = run->measured;
+    struct kvc_core_watch *watch = measured->watched.watch; /* NULL: no thread was started. */
+    uint32_t windows = watch != NULL ? atomic_load(&watch->done) : 0;
     if (run->server.threads >= kvc_pin_cores() || windows == 0) {
         return;
     }
     double *delay_ns = kvc_array_of(2 * (size_t)windows, sizeof(*delay_ns)), left_ns = 0;
     for (uint32_t w = 1; w < windows; w++) {
-        const struct kvc_measured_copy *copy = &measured->copy[0][w];
+        const struct kvc_measured_copy *copy = &measured->copy[run->task][w];
         delay_ns[w] = copy->counts.own[DELAYED_NS] - (copy - 1)->counts.own[DELAYED_NS];
     }
     memcpy(delay_ns + windows, delay_ns, windows * sizeof(*delay_ns));
@@ -265,10 +268,11 @@ static enum kvc_status preload(const struct run *run, const struct kvc_progress 
     return status;
 }
 
-static enum kvc_status open_run(struct run *run, const struct kvc_progress *progress,
-                                struct kvc_result *result, struct kvc_diag *diag)
+static enum kvc_status open_run(const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                void **opened, struct kvc_diag *diag)
 {
-    const struct kvc_scenario *scenario = run->scenario;
+    struct run *run = *opened = kvc_array_of(1, sizeof(*run));
+    run->scenario = scenario;
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     struct kvc_source_params params =
@@ -294,24 +298,28 @@ static enum kvc_status open_run(struct run *run, const struct kvc_progress *prog
                                            config->tcp ? load.requests : 0, diag);
     }
     status = status == KVC_OK ? preload(run, progress, diag) : status;
-    result->preload_wall_s = kvc_clock_wall_s() - began_s;
+    run->preload_wall_s = kvc_clock_wall_s() - began_s;
     return status == KVC_OK ? kvc_memcached_real_client_open(&run->client, &run->server, &load, diag)
                             : status;
 }
 
-static enum kvc_status measure(struct run *run, struct kvc_measured *measured,
-                               const struct kvc_progress *progress, struct kvc_result *result,
-                               struct kvc_diag *diag)
+static void close_run(void *opened)
+{
+    struct run *run = opened;
+    if (run != NULL) {
+        kvc_memcached_real_client_close(&run->client);
+        kvc_memcached_real_server_close(&run->server);
+        kvc_source_free(run->source);
+        free(run);
+    }
+}
+
+static void join(void *opened, struct kvc_measured *measured, struct kvc_measured_store *reports)
 {
     static const char *const names[] = {"server_half_frac", "multiget_half_frac"};
-    const struct kvc_measured_store store = {.data = run,
-                                             .first = 1, /* The counts begin with the warm-up. */
-                                             .open_loop =
-                                                 !kvc_workload_clients_wait(&run->scenario->workload),
-                                             .values = 2,
-                                             .value_name = names,
-                                             .part = find_part,
-                                             .report = report};
+    struct run *run = opened;
+    run->measured = measured;
+    run->task = measured->tasks;
     kvc_measured_add(measured, &(struct kvc_measured_task){.stage = CLIENT,
                                                            .step = step,
                                                            .count = count,
@@ -319,37 +327,35 @@ static enum kvc_status measure(struct run *run, struct kvc_measured *measured,
                                                            .caught_up = &run->client.caught_up,
                                                            .oldest_sent_ns = &run->client.oldest_sent_ns,
                                                            .latency = &run->client.latency});
-    enum kvc_status status =
-        kvc_measured_run(measured, run->client.started_s, &run->client.failed, progress, diag);
-    if (status == KVC_OK && atomic_load(&run->client.failed)) {
-        status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s", run->client.error);
-    }
-    if (status == KVC_OK) {
-        charge_delays(run, measured);
-        kvc_measured_report(measured, &store, result);
-    }
-    return status;
+    *reports = (struct kvc_measured_store){.data = run,
+                                           .failed = &run->client.failed,
+                                           .preload_wall_s = run->preload_wall_s,
+                                           .open_loop = !kvc_workload_clients_wait(&run->scenario->workload),
+                                           .values = 2,
+                                           .value_name = names,
+                                           .part = find_part,
+                                           .report = report};
 }
 
-enum kvc_status kvc_memcached_measure(const struct kvc_scenario *scenario,
-                                      const struct kvc_progress *progress, struct kvc_result *result,
-                                      struct kvc_diag *diag)
+static void set_clock(void *opened, double started_s)
 {
-    enum kvc_status status = kvc_memcached_measure_check(scenario, diag);
-    if (status != KVC_OK) {
-        return status;
-    }
-    struct run *run = kvc_array_of(1, sizeof(*run));
-    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
-    run->scenario = scenario;
-    status = kvc_measured_open(measured, &scenario->run, diag);
-    status = status == KVC_OK ? open_run(run, progress, result, diag) : status;
-    status = status == KVC_OK ? measure(run, measured, progress, result, diag) : status;
-    kvc_measured_close(measured);
-    kvc_memcached_real_client_close(&run->client);
-    kvc_memcached_real_server_close(&run->server);
-    kvc_source_free(run->source);
-    free(measured);
-    free(run);
-    return status;
+    struct run *run = opened;
+    run->client.started_s = started_s;
 }
+
+static enum kvc_status finish(void *opened, struct kvc_diag *diag)
+{
+    const struct run *run = opened;
+    if (atomic_load(&run->client.failed)) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%s", run->client.error);
+    }
+    charge_delays(run);
+    return KVC_OK;
+}
+
+const struct kvc_measurable kvc_memcached_measurable = {.check = check,
+                                                        .open = open_run,
+                                                        .close = close_run,
+                                                        .join = join,
+                                                        .set_clock = set_clock,
+                                                        .finish = finish};
