@@ -118,6 +118,12 @@ struct kvc_model {
     enum kvc_status (*forecast)(const struct kvc_scenario *scenario, struct kvc_forecast *forecast,
                                 struct kvc_diag *diag);
 
+    /* Returns the time that the costs of a resolved scenario give a launch of `jobs` searches, or of inserts
+     * and deletes [ns]. `result` is a forecast of the scenario, whose counts say what a launch consists of.
+     * NULL: all launches have the same size. */
+    double (*launch_ns)(const struct kvc_scenario *scenario, const struct kvc_result *result, bool inserts,
+                        double jobs);
+
     /* Builds and preloads the store of the replica with this seed (sim/base/seeds.h), in the process that
      * simulates it or in an ancestor of it. The store does not depend on the rate of an open load, nor on the
      * times of the run, so that several runs may begin with copies of it. *state may stay NULL; its memory is

@@ -471,6 +471,31 @@ Test(measured, full_slabs_cost_evictions_and_deletes)
     free(roomy);
 }
 
+/* A launch of other jobs keeps the part that does not depend on them. Evictions that the result counts delete
+ * an item for each SET, which the search drains, too. */
+Test(measured, a_launch_of_other_jobs)
+{
+    enum { BASE_NS = 20000 };
+    struct setup setup = shared(3);
+    setup.scenario.workload.get_frac = setup.scenario.workload.set_frac = 0.5;
+    setup.devices.costs.search.point[0].ns += BASE_NS;
+    setup.devices.costs.search.point[1].ns += BASE_NS;
+    costs_of(&setup);
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    cr_assert_not_null(result);
+    for (int evicts = 0; evicts <= 1; evicts++) {
+        result->kernel.count = 0;
+        kvc_metrics_set(&result->kernel, "evictions", evicts * 100);
+        for (double jobs = 2000; jobs < 10000; jobs *= 2) {
+            cr_expect_float_eq(kvc_megakv_predict_launch_ns(&setup.scenario, result, false, jobs),
+                               BASE_NS + jobs * (search_ns + (1 + evicts) * drain_ns), 1e-6);
+            cr_expect_float_eq(kvc_megakv_predict_launch_ns(&setup.scenario, result, true, jobs),
+                               jobs * (evicts ? (insert_ns + erase_ns) / 2 : insert_ns), 1e-6);
+        }
+    }
+    free(result);
+}
+
 /* Lengths of keys between measured ones are interpolated; those beyond cost as much as the nearest. */
 Test(measured, keys_of_other_lengths)
 {

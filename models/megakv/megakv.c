@@ -541,6 +541,7 @@ const struct kvc_model kvc_megakv_model = {
     .resources = kvc_megakv_resources,
     .predict = kvc_megakv_predict,
     .forecast = kvc_megakv_forecast,
+    .launch_ns = kvc_megakv_predict_launch_ns,
     .prepare = prepare,
     .sizes = sizes,
     .run = run,

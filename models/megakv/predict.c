@@ -299,6 +299,24 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
     return KVC_OK;
 }
 
+double kvc_megakv_predict_launch_ns(const struct kvc_scenario *scenario, const struct kvc_result *result,
+                                    bool inserts, double jobs)
+{
+    struct kvc_megakv_behind behind;
+    struct kvc_megakv_costs costs;
+    kvc_megakv_behind_open(&behind, scenario);
+    kvc_megakv_behind_costs(&behind, &costs);
+    double search_frac = kvc_megakv_closed_form_of(behind.scenario, &costs).load.search_frac;
+    double evictions = kvc_metrics_get(&result->kernel, "evictions");
+    costs.evicting = isnan(evictions) ? costs.evicting : evictions > 0;
+    struct kvc_megakv_launch_work launch =
+        inserts
+            ? kvc_megakv_insert_work(&costs, jobs / kvc_megakv_insert_work(&costs, 1).jobs)
+            : kvc_megakv_search_work(
+                  &costs, jobs, kvc_megakv_insert_work(&costs, jobs * (1 - search_frac) / search_frac).jobs);
+    return kvc_megakv_launch_ns(&costs, &launch);
+}
+
 enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                     struct kvc_diag *diag)
 {

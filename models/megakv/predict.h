@@ -2,6 +2,8 @@
 #ifndef KVC_MODELS_MEGAKV_PREDICT_H
 #define KVC_MODELS_MEGAKV_PREDICT_H
 
+#include <stdbool.h>
+
 #include "models/forecast.h"
 #include "sim/metrics/result.h"
 #include "sim/scenario.h"
@@ -13,6 +15,12 @@ enum kvc_status kvc_megakv_predict(const struct kvc_scenario *scenario, struct k
 /* Fills in a forecast. Its percentiles are taken over 64 requests of each batch. Returns KVC_OK. */
 enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct kvc_forecast *out,
                                     struct kvc_diag *diag);
+
+/* Returns the time of a launch of `jobs` searches, or of inserts and deletes, by the costs of the node [ns].
+ * Its mix is the workload's; evictions delete an item for each SET if `result` counts any, or, where it does
+ * not count them, if the closed form fills the slabs. */
+double kvc_megakv_predict_launch_ns(const struct kvc_scenario *scenario, const struct kvc_result *result,
+                                    bool inserts, double jobs);
 
 /* Sets the share of the cores' time in which the scheduler polls the GPU, if it does. The utilization of the
  * CPU counts it, that of stages does not. */

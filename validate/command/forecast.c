@@ -7,6 +7,25 @@
 #include "sim/devices/dram.h"
 #include "validate/command/validate.h"
 
+/* Changes a forecast launch to the measured number of jobs by the store's costs, because a launch has a part
+ * that does not depend on its jobs, and a saturated launch is as long as the backlog. Returns the change of
+ * its time by job. */
+static double at_measured_jobs(const struct kvc_scenario *scenario, const struct kvc_result *result,
+                               const struct kvc_comparison_forecast *forecast, bool inserts,
+                               struct kvc_readings *readings)
+{
+    double *job_ns = &readings->value[inserts ? KVC_READING_INSERT_JOB : KVC_READING_SEARCH_JOB];
+    double jobs = readings->value[inserts ? KVC_READING_T_INSERT : KVC_READING_T_SEARCH] * 1e3 / *job_ns,
+           measured = inserts ? forecast->insert_jobs : forecast->search_jobs;
+    if (scenario->model->launch_ns == NULL || !(jobs > 0 && measured > 0)) {
+        return 1;
+    }
+    double change = scenario->model->launch_ns(scenario, result, inserts, measured) / measured /
+                    (scenario->model->launch_ns(scenario, result, inserts, jobs) / jobs);
+    *job_ns *= change;
+    return change;
+}
+
 /* Predicts one run by its closed form. */
 static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct kvc_run_options *options,
                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
@@ -16,6 +35,8 @@ static enum kvc_status predict_line(struct kvc_scenario *scenario, const struct 
     (void)options;
     if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->closed_form);
+        at_measured_jobs(scenario, &outcome->result, forecast, false, &forecast->closed_form);
+        at_measured_jobs(scenario, &outcome->result, forecast, true, &forecast->closed_form);
     }
     kvc_outcome_free(outcome);
     return status;
@@ -45,6 +66,10 @@ static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
         for (int i = 0; i < KVC_READINGS; i++) {
             forecast->half_width[i] = kvc_outcome_interval(outcome, kvc_reading_names[i]).half_width;
         }
+        forecast->half_width[KVC_READING_SEARCH_JOB] *=
+            at_measured_jobs(scenario, &outcome->result, forecast, false, &forecast->simulated);
+        forecast->half_width[KVC_READING_INSERT_JOB] *=
+            at_measured_jobs(scenario, &outcome->result, forecast, true, &forecast->simulated);
     }
     kvc_outcome_free(outcome);
     return status;

@@ -2,9 +2,10 @@
  *
  * The simulation is scored: the throughput of a saturating load, the mean and 99th percentile of the latency
  * of an open loop whose load is a fraction of the capacity below 1, and the time of a search launch and of an
- * insert launch where they were measured. The latency of an open loop that states its load in Mops is not
- * scored: close to the capacity it would only repeat, magnified, the error of the capacity. Each is a case
- * "RUN:METRIC" with errors, verdict and baseline, as published values have them (validate/scoring/score.h).
+ * insert launch where they were measured, at the measured number of jobs. The latency of an open loop that
+ * states its load in Mops is not scored: close to the capacity it would only repeat, magnified, the error of
+ * the capacity. Each is a case "RUN:METRIC" with errors, verdict and baseline, as published values have them
+ * (validate/scoring/score.h).
  */
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H
@@ -28,6 +29,8 @@ struct kvc_comparison_forecast {
      * faster; NaN: unknown, and they are as fast as in the calibration. */
     double core_speed_frac;
     double memory_speed_frac; /* The same of the memory, by which the waits for it are shorter. */
+    /* Jobs of the measured launches, for which the forecast states its launches; NaN: unknown. */
+    double search_jobs, insert_jobs;
     struct kvc_readings closed_form, simulated;
     double half_width[KVC_READINGS]; /* Half the widths of the 95 % intervals of `simulated`; NaN: unknown. */
 };

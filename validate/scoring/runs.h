@@ -86,7 +86,8 @@ enum kvc_reading {
     KVC_READING_JOBS_PER_SEARCH,
     KVC_READING_T_INSERT,
     KVC_READING_JOBS_PER_INSERT,
-    KVC_READING_SEARCH_JOB, /* Time of search launches by job. */
+    /* Time of search launches by job. A forecast has it at the measured number of jobs. */
+    KVC_READING_SEARCH_JOB,
     KVC_READING_INSERT_JOB,
     KVC_READINGS,
 };
