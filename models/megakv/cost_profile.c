@@ -293,6 +293,56 @@ struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_co
     };
 }
 
+static double coordinate_of(const struct kvc_megakv_cost_point *point, enum kvc_megakv_coordinate coordinate)
+{
+    const double values[KVC_MEGAKV_COORDINATES] = {
+        [KVC_MEGAKV_BY_SIZE] = point->size,
+        [KVC_MEGAKV_BY_KEY] = point->key_bytes,
+        [KVC_MEGAKV_BY_LOAD] = point->load_frac,
+        [KVC_MEGAKV_BY_FOOTPRINT] = point->footprint_bytes,
+        [KVC_MEGAKV_BY_THREADS] = (double)point->threads,
+    };
+    return values[coordinate];
+}
+
+/* Returns the mean of the logarithm of the cost over the points at a value of a coordinate. */
+static double mean_log_ns(const struct kvc_megakv_cost_curve *cost_curve,
+                          enum kvc_megakv_coordinate coordinate, double value)
+{
+    double sum = 0, count = 0;
+    for (uint32_t i = 0; i < cost_curve->count; i++) {
+        const struct kvc_megakv_cost_point *point = &cost_curve->point[i];
+        if (coordinate_of(point, coordinate) == value && point->ns > 0) {
+            sum += log(point->ns) - (coordinate == KVC_MEGAKV_BY_SIZE ? log(value) : 0);
+            count++;
+        }
+    }
+    return sum / count;
+}
+
+double kvc_megakv_cost_beyond_frac(const struct kvc_megakv_cost_curve *cost_curve,
+                                   enum kvc_megakv_coordinate coordinate, double value)
+{
+    struct axis axis = {0};
+    for (uint32_t i = 0; i < cost_curve->count; i++) {
+        double measured = coordinate_of(&cost_curve->point[i], coordinate);
+        if (measured > 0) {
+            add(&axis, measured);
+        }
+    }
+    if (axis.count == 0 || (value >= axis.value[0] && value <= axis.value[axis.count - 1])) {
+        return 0;
+    }
+    bool above = value > axis.value[0];
+    double edge = axis.value[above ? axis.count - 1 : 0], slope = 1;
+    if (axis.count > 1) {
+        double inner = axis.value[above ? axis.count - 2 : 1];
+        slope = (mean_log_ns(cost_curve, coordinate, edge) - mean_log_ns(cost_curve, coordinate, inner)) /
+                log(edge / inner);
+    }
+    return fabs(pow(value / edge, slope) - 1);
+}
+
 /* Checks the points of one length of keys. Adds their number to *points. */
 static enum kvc_status check_grid(const char *name, const struct grid *grid, uint64_t *points,
                                   struct kvc_diag *diag)

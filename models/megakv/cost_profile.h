@@ -151,4 +151,20 @@ struct kvc_megakv_cost_range {
 };
 struct kvc_megakv_cost_range kvc_megakv_cost_range_of(const struct kvc_megakv_cost_curve *curve);
 
+enum kvc_megakv_coordinate {
+    KVC_MEGAKV_BY_SIZE,
+    KVC_MEGAKV_BY_KEY,
+    KVC_MEGAKV_BY_LOAD,
+    KVC_MEGAKV_BY_FOOTPRINT,
+    KVC_MEGAKV_BY_THREADS,
+    KVC_MEGAKV_COORDINATES,
+};
+
+/* Returns how far costs may be off at a value of a coordinate beyond the measured ones, relative to them; 0
+ * within. This is the change that follows if the trend between the two nearest measured values goes on, in
+ * logarithms of both. Costs by size are those of a unit of size. Where one value alone was measured, the cost
+ * may grow in proportion. */
+double kvc_megakv_cost_beyond_frac(const struct kvc_megakv_cost_curve *curve,
+                                   enum kvc_megakv_coordinate coordinate, double value);
+
 #endif

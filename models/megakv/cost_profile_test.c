@@ -178,6 +178,33 @@ Test(cost_profile, range_of_a_cost_curve)
     cr_expect_eq(range.threads_high, 0);
 }
 
+/* The cost of a job grows with the root of the footprint, and that of a launch with its jobs; one number of
+ * threads was measured. */
+Test(cost_profile, costs_beyond_the_range_may_follow_their_trend)
+{
+    struct kvc_megakv_cost_curve cost_curve = {.count = 6}, none = {0};
+    for (int i = 0; i < 6; i++) {
+        double jobs = i % 2 ? 100 : 10, bytes = pow(16, i / 2);
+        cost_curve.point[i] = (struct kvc_megakv_cost_point){
+            .size = jobs, .footprint_bytes = bytes, .threads = 2, .ns = jobs * sqrt(bytes)};
+    }
+    const struct {
+        enum kvc_megakv_coordinate coordinate;
+        double value, off_frac;
+    } expected[] = {
+        {KVC_MEGAKV_BY_FOOTPRINT, 1, 0},      {KVC_MEGAKV_BY_FOOTPRINT, 20, 0},
+        {KVC_MEGAKV_BY_FOOTPRINT, 256, 0},    {KVC_MEGAKV_BY_FOOTPRINT, 4 * 256, 1},
+        {KVC_MEGAKV_BY_FOOTPRINT, 0.25, 0.5}, {KVC_MEGAKV_BY_SIZE, 1000, 0},
+        {KVC_MEGAKV_BY_THREADS, 6, 2},        {KVC_MEGAKV_BY_KEY, 64, 0},
+    };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        cr_expect_float_eq(
+            kvc_megakv_cost_beyond_frac(&cost_curve, expected[i].coordinate, expected[i].value),
+            expected[i].off_frac, 1e-9, "coordinate %d at %g", expected[i].coordinate, expected[i].value);
+        cr_expect_eq(kvc_megakv_cost_beyond_frac(&none, expected[i].coordinate, expected[i].value), 0);
+    }
+}
+
 /* All cost curves by name. */
 static const struct {
     const char *name;

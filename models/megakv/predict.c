@@ -349,14 +349,20 @@ enum kvc_status kvc_megakv_forecast(const struct kvc_scenario *scenario, struct 
 /* Cost curves are also valid a little beyond their measured points. */
 static const double beyond = 1.25;
 
-static void note(struct kvc_result *result, const char *what, double found, double low, double high,
-                 const char *unit)
+/* Adds a note about a quantity outside the range, and returns by how much its costs may be off; 0 without a
+ * note. */
+static double note(struct kvc_result *result, const char *what, double found, double low, double high,
+                   const char *unit, double beyond_frac)
 {
     if (!(found * beyond < low || found > high * beyond)) {
-        return;
+        return 0;
     }
-    kvc_result_note(result, "outside the calibrated range: %s of %.4g%s; measured: %.4g .. %.4g%s", what,
-                    found, unit, low, high, unit);
+    kvc_result_note(
+        result,
+        "outside the calibrated range: %s of %.4g%s; measured: %.4g .. %.4g%s; the nearest calibrated "
+        "point is %.4g%s, whose costs may be %.3g %% off here, by which intervals are wider",
+        what, found, unit, low, high, unit, found > high ? high : low, unit, 100 * beyond_frac);
+    return beyond_frac;
 }
 
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
@@ -368,32 +374,45 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
     if (!kvc_megakv_cost_profile_is_measured(profile)) {
         return;
     }
-    struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(&profile->receive),
-                                 items = kvc_megakv_cost_range_of(&profile->read),
-                                 launches = kvc_megakv_cost_range_of(&profile->search);
-    double mib = 0x1p20, item_bytes = config->means.item_bytes;
+    const struct kvc_megakv_cost_curve *receive = &profile->receive, *read = &profile->read,
+                                       *search = &profile->search;
+    struct kvc_megakv_cost_range frames = kvc_megakv_cost_range_of(receive),
+                                 items = kvc_megakv_cost_range_of(read),
+                                 launches = kvc_megakv_cost_range_of(search);
+    double mib = 0x1p20, item_bytes = config->means.item_bytes, key_bytes = config->means.key_bytes;
     double items_bytes = item_bytes * (double)workload->keys / config->shards;
     double largest = kvc_cuckoo_touched_bytes(kvc_workload_key_bytes_max(workload),
                                               kvc_workload_value_bytes_max(workload));
-    note(result, "frames", config->frame_mean, frames.size_low, frames.size_high, " requests");
-    note(result, "items", largest, items.size_low, items.size_high, " B");
+    double off = note(result, "frames", config->frame_mean, frames.size_low, frames.size_high, " requests",
+                      kvc_megakv_cost_beyond_frac(receive, KVC_MEGAKV_BY_SIZE, config->frame_mean));
+    off += note(result, "items", largest, items.size_low, items.size_high, " B",
+                kvc_megakv_cost_beyond_frac(read, KVC_MEGAKV_BY_SIZE, largest));
     if (items.key_high > 0) {
-        note(result, "keys", config->means.key_bytes, items.key_low, items.key_high, " B");
+        off += note(result, "keys", key_bytes, items.key_low, items.key_high, " B",
+                    kvc_megakv_cost_beyond_frac(receive, KVC_MEGAKV_BY_KEY, key_bytes));
     }
-    note(result, "item memory", items_bytes / mib, items.footprint_low / mib, items.footprint_high / mib,
-         " MiB");
-    note(result, "an index", config->index_bytes / mib, launches.footprint_low / mib,
-         launches.footprint_high / mib, " MiB");
+    off +=
+        note(result, "item memory", items_bytes / mib, items.footprint_low / mib, items.footprint_high / mib,
+             " MiB", kvc_megakv_cost_beyond_frac(read, KVC_MEGAKV_BY_FOOTPRINT, items_bytes));
+    off += note(result, "an index", config->index_bytes / mib, launches.footprint_low / mib,
+                launches.footprint_high / mib, " MiB",
+                kvc_megakv_cost_beyond_frac(search, KVC_MEGAKV_BY_FOOTPRINT, config->index_bytes));
     double slots = config->index_bytes / sizeof(uint64_t);
     if (launches.load_high > 0) {
-        note(result, "an index filled to", fmin((double)workload->keys / config->shards / slots, 1),
-             launches.load_low, launches.load_high, "");
+        double load_frac = fmin((double)workload->keys / config->shards / slots, 1);
+        off += note(result, "an index filled to", load_frac, launches.load_low, launches.load_high, "",
+                    kvc_megakv_cost_beyond_frac(search, KVC_MEGAKV_BY_LOAD, load_frac));
     }
-    note(result, "senders at once", config->senders, items.threads_low, items.threads_high, "");
-    bool on_thread = config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+    off += note(result, "senders at once", config->senders, items.threads_low, items.threads_high, "",
+                kvc_megakv_cost_beyond_frac(read, KVC_MEGAKV_BY_THREADS, config->senders));
     if (jobs_per_search > 0) {
-        note(result, on_thread ? "launches" : "launches in each stream",
-             on_thread ? jobs_per_search : jobs_per_search / config->streams, launches.size_low,
-             launches.size_high, " searches");
+        bool on_thread = config->index_on == KVC_MEGAKV_INDEX_ON_THREAD;
+        double jobs = on_thread ? jobs_per_search : jobs_per_search / config->streams;
+        off += note(result, on_thread ? "launches" : "launches in each stream", jobs, launches.size_low,
+                    launches.size_high, " searches",
+                    kvc_megakv_cost_beyond_frac(search, KVC_MEGAKV_BY_SIZE, jobs));
+    }
+    if (off > 0) {
+        kvc_metrics_set(&result->model, kvc_extrapolated_name, off);
     }
 }

@@ -29,8 +29,10 @@ void kvc_megakv_set_polling(const struct kvc_scenario *scenario, struct kvc_resu
 /* Notes about scenarios that exceed the range of a calibrated machine's measurements. */
 
 /* Adds a note for every quantity outside the range of the node's cost profile: frames, items, memory,
- * index, senders, and the searches of a launch. jobs_per_search is NaN if it is unknown, and 0 if nothing
- * is searched. A profile without measured costs adds no notes. */
+ * index, senders, and the searches of a launch. The notes name the nearest measured value, and the metric
+ * kvc_extrapolated_name has the sum of what their costs may be off, by which answers widen their intervals.
+ * jobs_per_search is NaN if it is unknown, and 0 if nothing is searched. A profile without measured costs
+ * adds no notes. */
 void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_search,
                            struct kvc_result *result);
 

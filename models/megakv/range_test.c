@@ -98,6 +98,32 @@ Test(range, nothing_to_note_inside)
     free(setup);
 }
 
+/* Searches in indexes of 1 and 8 MiB take 5 and 10 ns, so three more doublings may double them again. */
+Test(range, names_the_nearest_point_and_how_far_its_costs_may_be_off)
+{
+    struct setup *setup = inside();
+    struct kvc_result *result = calloc(1, sizeof(*result));
+    struct kvc_megakv_cost_curve *search = &setup->devices.costs.search;
+    for (uint32_t i = 0; i < search->count; i++) {
+        search->point[i].ns = search->point[i].footprint_bytes > 0x1p20 ? 10 : 5;
+    }
+    setup->options.index_bytes = 0x1p26;
+    kvc_test_resolve(&setup->scenario, &setup->config);
+    kvc_megakv_note_range(&setup->scenario, jobs, result);
+    cr_expect_float_eq(kvc_metrics_get(&result->model, kvc_extrapolated_name), 1, 1e-9);
+    cr_expect_str_eq(
+        result->note[0],
+        "outside the calibrated range: an index of 64 MiB; measured: 1 .. 8 MiB; the nearest calibrated "
+        "point is 8 MiB, whose costs may be 100 % off here, by which intervals are wider");
+    setup->options.index_bytes = 0x1p22;
+    result->model.count = 0;
+    kvc_test_resolve(&setup->scenario, &setup->config);
+    kvc_megakv_note_range(&setup->scenario, jobs, result);
+    cr_expect(isnan(kvc_metrics_get(&result->model, kvc_extrapolated_name)));
+    free(result);
+    free(setup);
+}
+
 /* Up to 25 % beyond the measured range causes no note. */
 Test(range, frames)
 {
@@ -195,6 +221,7 @@ Test(range, a_note_for_each_quantity)
     kvc_test_resolve(&setup->scenario, &setup->config);
     kvc_megakv_note_range(&setup->scenario, 1e6, result);
     cr_expect_eq(result->note_count, 6);
+    cr_expect_gt(kvc_metrics_get(&result->model, kvc_extrapolated_name), 0);
     free(result);
     memset(&setup->devices.costs, 0, sizeof(setup->devices.costs));
     expect_none(setup, STREAMS * 1e6); /* This profile has no measured costs. */

@@ -45,7 +45,7 @@ static json_t *half_width_of(const struct kvc_outcome *outcome, const char *grou
 {
     char full[KVC_VALUE_NAME_MAX];
     kvc_value_name(group, entry, name, full);
-    return kvc_json_number(kvc_outcome_interval(outcome, full).half_width);
+    return kvc_json_number(kvc_outcome_wide_interval(outcome, full).half_width);
 }
 
 static json_t *half_width(const struct kvc_outcome *outcome, const char *name)
@@ -60,7 +60,7 @@ static json_t *throughput(const struct kvc_outcome *outcome)
     for (uint32_t i = 0; i < outcome->replicas; i++) {
         json_array_append_new(replicas, kvc_json_number(kvc_outcome_value(outcome, i, "throughput_mops")));
     }
-    double mean = kvc_outcome_interval(outcome, "throughput_mops").mean;
+    double mean = kvc_outcome_wide_interval(outcome, "throughput_mops").mean;
     json_object_set_new(object, "mean", kvc_json_number(mean));
     json_object_set_new(object, "ci95", half_width(outcome, "throughput_mops"));
     json_object_set_new(object, "replicas", replicas);
@@ -150,9 +150,10 @@ static json_t *requests(const struct kvc_outcome *outcome)
     json_object_set_new(object, "gets", kvc_json_count(result->gets));
     json_object_set_new(object, "sets", kvc_json_count(result->sets));
     json_object_set_new(object, "deletes", kvc_json_count(result->deletes));
-    set_interval(object, "offered_mops", "offered_ci95_mops", kvc_outcome_interval(outcome, "offered_mops"));
-    set_interval(object, "lost_frac", "lost_ci95_frac", kvc_outcome_interval(outcome, "lost_frac"));
-    set_interval(object, "hit_frac", "hit_ci95_frac", kvc_outcome_interval(outcome, "hit_frac"));
+    set_interval(object, "offered_mops", "offered_ci95_mops",
+                 kvc_outcome_wide_interval(outcome, "offered_mops"));
+    set_interval(object, "lost_frac", "lost_ci95_frac", kvc_outcome_wide_interval(outcome, "lost_frac"));
+    set_interval(object, "hit_frac", "hit_ci95_frac", kvc_outcome_wide_interval(outcome, "hit_frac"));
     return object;
 }
 
@@ -274,7 +275,7 @@ static json_t *half_width_of_joules(const struct kvc_outcome *outcome, const cha
     char name[KVC_VALUE_NAME_MAX];
     kvc_value_name(group, entry, "joules", name);
     double replicas = outcome->replicas > 0 ? outcome->replicas : 1;
-    return kvc_json_number(replicas * kvc_outcome_interval(outcome, name).half_width);
+    return kvc_json_number(replicas * kvc_outcome_wide_interval(outcome, name).half_width);
 }
 
 static json_t *metered_devices(const struct kvc_outcome *outcome)

@@ -109,3 +109,15 @@ struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, cons
     bool has_none = isnan(value) || outcome->result.moves;
     return (struct kvc_interval){value, has_none ? NAN : kvc_result_half_width(&outcome->result, name)};
 }
+
+struct kvc_interval kvc_outcome_wide_interval(const struct kvc_outcome *outcome, const char *name)
+{
+    struct kvc_interval interval = kvc_outcome_interval(outcome, name);
+    double off_frac = kvc_metrics_get(&outcome->result.model, kvc_extrapolated_name);
+    bool is_concerned = strcmp(name, "throughput_mops") == 0 || strcmp(name, "kops_per_watt") == 0 ||
+                        strncmp(name, "latency_", strlen("latency_")) == 0;
+    if (is_concerned && !isnan(off_frac)) {
+        interval.half_width = fmax(interval.half_width, 0) + off_frac * interval.mean;
+    }
+    return interval;
+}

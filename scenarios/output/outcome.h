@@ -8,7 +8,9 @@
  * - With one replica, it is the interval over the means of the run's batches (sim/metrics/batches.h), for the
  *   values that batches have. Where the load or the machine changes during the run, batches differ for more
  *   reasons than chance, so that one replica tells no interval.
- * - A prediction has none. */
+ * - A prediction has none.
+ *
+ * An answer beyond the calibrated range of its model shows wider intervals. */
 #ifndef KVC_SCENARIOS_OUTPUT_OUTCOME_H
 #define KVC_SCENARIOS_OUTPUT_OUTCOME_H
 
@@ -74,6 +76,10 @@ double kvc_outcome_value(const struct kvc_outcome *outcome, uint32_t replica, co
 /* Returns the mean of a value over the replicas and half the width of its 95 % interval. Both are NaN if a
  * replica lacks the value, and the half width alone if only the interval is unknown. */
 struct kvc_interval kvc_outcome_interval(const struct kvc_outcome *outcome, const char *name);
+
+/* Returns the interval that an answer shows: wider, for throughput, latencies and their energy, by what the
+ * model extrapolated (kvc_extrapolated_name), whose error no replica shows. */
+struct kvc_interval kvc_outcome_wide_interval(const struct kvc_outcome *outcome, const char *name);
 
 /* Returns the mean power [W], or NaN if it is unknown or lacks a device. */
 double kvc_outcome_whole_watts(const struct kvc_outcome *outcome);

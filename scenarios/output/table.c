@@ -97,7 +97,7 @@ static const char *interval_of(const struct kvc_outcome *outcome, const char *gr
 {
     char full[KVC_VALUE_NAME_MAX];
     kvc_value_name(group, entry, name, full);
-    return plus_minus(scale * kvc_outcome_interval(outcome, full).half_width, text);
+    return plus_minus(scale * kvc_outcome_wide_interval(outcome, full).half_width, text);
 }
 
 /* Says what share of the load is not served, and nothing if all of it is. */
@@ -127,7 +127,7 @@ static void write_throughput(const struct kvc_table *table, const struct kvc_rep
         [KVC_INTERVALS_OF_REPLICAS] = "replicas", [KVC_INTERVALS_OF_BATCHES] = "batches of one run"};
     const struct kvc_outcome *outcome = report->outcome;
     const struct kvc_service service = kvc_service_of(report->loaded, outcome);
-    struct kvc_interval interval = kvc_outcome_interval(outcome, "throughput_mops");
+    struct kvc_interval interval = kvc_outcome_wide_interval(outcome, "throughput_mops");
     char a[40];
     uint32_t count;
     enum kvc_interval_source source = kvc_outcome_intervals(outcome, &count);
@@ -155,7 +155,7 @@ static void write_latency(const struct kvc_table *table, const struct kvc_outcom
     const struct kvc_result *result = &outcome->result;
     const struct kvc_histogram *histogram = &result->latency;
     char text[40], name[KVC_NAME_MAX];
-    bool known = isfinite(kvc_outcome_interval(outcome, "latency_mean_us").half_width);
+    bool known = isfinite(kvc_outcome_wide_interval(outcome, "latency_mean_us").half_width);
     kvc_table_heading(table, "latency");
     if (!result->has_histogram) {
         fprintf(table->out, "mean %s", kvc_table_digits(result->predicted.mean_us, text));

@@ -203,7 +203,7 @@ static double half_width(const struct kvc_outcome *outcome, enum kvc_objective o
     if (objective == KVC_OBJECTIVE_LOSS) {
         return unserved_half_width(outcome);
     }
-    return names[objective] != NULL ? kvc_outcome_interval(outcome, names[objective]).half_width
+    return names[objective] != NULL ? kvc_outcome_wide_interval(outcome, names[objective]).half_width
                                     : 0; /* A price is exact. */
 }
 

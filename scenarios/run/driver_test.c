@@ -90,6 +90,27 @@ Test(driver, every_value_has_an_interval_over_the_replicas)
     kvc_loaded_free(loaded);
 }
 
+/* Intervals of chance stay what they are; those that an answer shows cover what its model extrapolated. */
+Test(driver, answers_beyond_a_calibrated_range_show_wider_intervals)
+{
+    struct kvc_loaded *loaded = kvc_fake_loaded(4);
+    struct kvc_outcome *outcome = run_fake(loaded, 2);
+    const char *const names[] = {"throughput_mops", "latency_p99_us", "hit_frac"};
+    for (int i = 0; i < 3; i++) {
+        cr_expect_eq(kvc_outcome_wide_interval(outcome, names[i]).half_width,
+                     kvc_outcome_interval(outcome, names[i]).half_width);
+    }
+    kvc_metrics_set(&outcome->result.model, kvc_extrapolated_name, 0.5);
+    for (int i = 0; i < 3; i++) {
+        struct kvc_interval chance = kvc_outcome_interval(outcome, names[i]),
+                            wide = kvc_outcome_wide_interval(outcome, names[i]);
+        cr_expect_eq(wide.mean, chance.mean);
+        cr_expect_float_eq(wide.half_width, chance.half_width + (i < 2 ? 0.5 : 0) * chance.mean, 1e-9);
+    }
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+}
+
 Test(driver, one_replica_has_intervals_over_its_batches)
 {
     struct kvc_loaded *loaded = kvc_fake_loaded(1);

@@ -147,6 +147,8 @@ double kvc_result_half_width(const struct kvc_result *result, const char *name)
     return NAN;
 }
 
+const char kvc_extrapolated_name[] = "extrapolated_frac";
+
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
 {
     char text[KVC_NOTE_BYTES];

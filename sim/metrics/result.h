@@ -239,6 +239,10 @@ void kvc_result_add_half_width(struct kvc_result *result, const char *name, doub
 /** Returns half the width of a value's interval over the batches of the run, or NaN if it has none. */
 double kvc_result_half_width(const struct kvc_result *result, const char *name);
 
+/** Name of a model's metric: by how much the costs that it extrapolated beyond its calibration may be off,
+ * relative to them. A model that extrapolates nothing does not have it. */
+extern const char kvc_extrapolated_name[];
+
 /** Adds a note unless the result already has it. Notes beyond KVC_NOTES_MAX are lost. */
 void kvc_result_note(struct kvc_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -71,7 +71,7 @@ static void set_percentile(struct kvc_row *row, enum kvc_row_column column, cons
     kvc_percentile_name(p, name);
     if (result->has_histogram && result->latency.count > 0) {
         row->number[column] = kvc_histogram_percentile_ns(&result->latency, p) * 1e-3;
-        row->number[column + 1] = kvc_outcome_interval(outcome, name).half_width;
+        row->number[column + 1] = kvc_outcome_wide_interval(outcome, name).half_width;
     }
 }
 
@@ -113,7 +113,7 @@ static void set_tenants(struct kvc_row *row, const struct kvc_outcome *outcome)
     for (uint32_t i = 0; i < row->tenants; i++) {
         for (int k = 0; k < KVC_ROW_TENANT_COLUMNS; k += 2) {
             snprintf(name, sizeof(name), "tenants.%u.%s", i + 1, tenant_columns[k]);
-            struct kvc_interval interval = kvc_outcome_interval(outcome, name);
+            struct kvc_interval interval = kvc_outcome_wide_interval(outcome, name);
             row->tenant[i][k] = interval.mean;
             row->tenant[i][k + 1] = interval.half_width;
         }
@@ -126,14 +126,14 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     const struct kvc_result *result = &outcome->result;
     const struct kvc_price price = kvc_scenario_price(&loaded->scenario);
     clear(row);
-    set_interval(row, KVC_ROW_THROUGHPUT, kvc_outcome_interval(outcome, "throughput_mops"));
-    set_interval(row, KVC_ROW_OFFERED, kvc_outcome_interval(outcome, "offered_mops"));
-    set_interval(row, KVC_ROW_LOST, kvc_outcome_interval(outcome, "lost_frac"));
+    set_interval(row, KVC_ROW_THROUGHPUT, kvc_outcome_wide_interval(outcome, "throughput_mops"));
+    set_interval(row, KVC_ROW_OFFERED, kvc_outcome_wide_interval(outcome, "offered_mops"));
+    set_interval(row, KVC_ROW_LOST, kvc_outcome_wide_interval(outcome, "lost_frac"));
     row->number[KVC_ROW_UNSERVED] = kvc_service_of(loaded, outcome).unserved_frac;
-    set_interval(row, KVC_ROW_HIT, kvc_outcome_interval(outcome, "hit_frac"));
+    set_interval(row, KVC_ROW_HIT, kvc_outcome_wide_interval(outcome, "hit_frac"));
     if (result->has_histogram && result->latency.count > 0) {
         row->number[KVC_ROW_MEAN] = kvc_histogram_mean_ns(&result->latency) * 1e-3;
-        row->number[KVC_ROW_MEAN_CI95] = kvc_outcome_interval(outcome, "latency_mean_us").half_width;
+        row->number[KVC_ROW_MEAN_CI95] = kvc_outcome_wide_interval(outcome, "latency_mean_us").half_width;
     }
     set_percentile(row, KVC_ROW_P50, outcome, 0.5);
     set_percentile(row, KVC_ROW_P95, outcome, 0.95);
@@ -143,8 +143,8 @@ void kvc_row_of_outcome(const struct kvc_loaded *loaded, const struct kvc_outcom
     row->number[KVC_ROW_DROPPED] = (double)result->dropped;
     row->number[KVC_ROW_UTILIZATION] = bottleneck_utilization_frac(result);
     if (result->watts_missing[0] == '\0') {
-        set_interval(row, KVC_ROW_WATTS, kvc_outcome_interval(outcome, "watts_mean"));
-        set_interval(row, KVC_ROW_KOPS_PER_WATT, kvc_outcome_interval(outcome, "kops_per_watt"));
+        set_interval(row, KVC_ROW_WATTS, kvc_outcome_wide_interval(outcome, "watts_mean"));
+        set_interval(row, KVC_ROW_KOPS_PER_WATT, kvc_outcome_wide_interval(outcome, "kops_per_watt"));
     }
     copy_missing(result->watts_missing, row->watts_missing);
     row->number[KVC_ROW_PRICE] = kvc_price_whole_usd(&price);
