@@ -85,6 +85,35 @@ static inline bool kvc_megakv_packet_next(const uint8_t **at, const uint8_t *end
     return true;
 }
 
+/** Copies the key of a parsed request to `to` and pads it with zeros to `stride` bytes.
+ *
+ * The packet ends at `end`. Up to there, short keys are copied in words, which needs no calls, with what
+ * follows the key cut off.
+ */
+static inline void kvc_megakv_packet_copy_key(uint8_t *to, uint32_t stride,
+                                              const struct kvc_megakv_packet_request *request,
+                                              const uint8_t *end)
+{
+    uint32_t bytes = request->key_bytes;
+    if (bytes == 8 && stride == 8) { /* The most common length. */
+        memcpy(to, request->key, 8);
+        return;
+    }
+    if (stride % 8 != 0 || stride > 64 || end - request->key < stride) {
+        memcpy(to, request->key, bytes);
+        memset(to + bytes, 0, stride - bytes);
+        return;
+    }
+    for (uint32_t at = 0; at < stride; at += 8) {
+        uint64_t word;
+        memcpy(&word, request->key + at, sizeof(word));
+        if (at + 8 > bytes) {
+            word = at < bytes ? word & ((UINT64_C(1) << 8 * (bytes - at)) - 1) : 0;
+        }
+        memcpy(to + at, &word, sizeof(word));
+    }
+}
+
 #ifdef __cplusplus
 }
 #endif

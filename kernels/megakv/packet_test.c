@@ -41,6 +41,29 @@ Test(megakv_packet, requests_come_back_as_written)
     }
 }
 
+/* Keys of all lengths, at the end of their packet (whose memory ends there, too) and before other bytes. */
+Test(megakv_packet, copied_keys_are_padded_with_zeros)
+{
+    for (uint32_t key_bytes = 1; key_bytes <= KVC_MEGAKV_PACKET_KEY_MAX; key_bytes++) {
+        for (uint32_t left = 0; left <= 80; left += left < 10 ? 1 : 35) {
+            uint32_t least = (key_bytes + 7) / 8 * 8;
+            uint8_t *packet = malloc(key_bytes + left), *copy = malloc(least + 9);
+            memset(packet, 0xee, key_bytes + left);
+            const struct kvc_megakv_packet_request request = {.key = packet, .key_bytes = key_bytes};
+            const uint32_t strides[] = {least, least + 8, key_bytes};
+            for (int s = 0; s < 3; s++) {
+                memset(copy, 0x55, least + 9);
+                kvc_megakv_packet_copy_key(copy, strides[s], &request, packet + key_bytes + left);
+                for (uint32_t i = 0; i < least + 9; i++) {
+                    cr_assert_eq(copy[i], i < key_bytes ? 0xee : i < strides[s] ? 0 : 0x55);
+                }
+            }
+            free(packet);
+            free(copy);
+        }
+    }
+}
+
 /* A packet that is truncated anywhere, or has any byte changed, is never read beyond its end. */
 Test(megakv_packet, damaged_packets_are_not_overread)
 {

@@ -128,12 +128,6 @@ static uint32_t list_rows(struct kvc_dido_real_bench *bench, const struct kvc_di
 
 /* ---- PP and MM ---- */
 
-static void copy_key(uint8_t *to, uint32_t stride, const struct kvc_megakv_packet_request *request)
-{
-    memcpy(to, request->key, request->key_bytes);
-    memset(to + request->key_bytes, 0, stride - request->key_bytes);
-}
-
 static void process_packets(struct kvc_dido_real_bench *bench, struct kvc_dido_real_batch *batch,
                             struct kvc_dido_real_set *set, const struct kvc_dido_stage *stage)
 {
@@ -151,7 +145,7 @@ static void process_packets(struct kvc_dido_real_bench *bench, struct kvc_dido_r
             batch->value[row] = request.value;
             batch->value_bytes[row] = request.value_bytes;
             batch->location[row] = KVC_LOCATION_NONE;
-            copy_key(batch->keys + (size_t)row * stride, stride, &request);
+            kvc_megakv_packet_copy_key(batch->keys + (size_t)row * stride, stride, &request, end);
         }
     }
     kvc_hash_batch(batch->keys + (size_t)set->first * stride, stride, batch->key_bytes + set->first,

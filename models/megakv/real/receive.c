@@ -16,17 +16,6 @@ struct kvc_megakv_real_frame_writes *kvc_megakv_real_frame_writes_create(uint32_
     return writes;
 }
 
-/* Keys of 8 bytes, the most common ones, need no calls. */
-static inline void copy_key(uint8_t *to, uint32_t stride, const struct kvc_megakv_packet_request *request)
-{
-    if (request->key_bytes == 8 && stride == 8) {
-        memcpy(to, request->key, 8);
-        return;
-    }
-    memcpy(to, request->key, request->key_bytes);
-    memset(to + request->key_bytes, 0, stride - request->key_bytes);
-}
-
 void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const uint8_t *packet,
                                    uint32_t bytes, uint64_t hash_seed, double sent_ns,
                                    struct kvc_megakv_real_frame_writes *writes)
@@ -39,12 +28,12 @@ void kvc_megakv_real_receive_frame(struct kvc_megakv_real_buffer *buffer, const 
     for (uint32_t i = 0;
          i < room && kvc_megakv_packet_next(&at, end, &request) && request.key_bytes <= stride; i++) {
         if (request.op == KVC_MEGAKV_PACKET_GET) {
-            copy_key(buffer->keys + (size_t)gets * stride, stride, &request);
+            kvc_megakv_packet_copy_key(buffer->keys + (size_t)gets * stride, stride, &request, end);
             buffer->key_bytes[gets] = (uint8_t)request.key_bytes;
             buffer->sent_ns[gets++] = sent_ns;
             continue;
         }
-        copy_key(writes->keys + (size_t)count * stride, stride, &request);
+        kvc_megakv_packet_copy_key(writes->keys + (size_t)count * stride, stride, &request, end);
         writes->key_bytes[count] = (uint8_t)request.key_bytes;
         writes->request[count] = request;
         buffer->write_sent_ns[first_write + count++] = sent_ns;
