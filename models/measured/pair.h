@@ -19,6 +19,8 @@ enum kvc_pair_metric {
     KVC_PAIR_LATENCY_P99,  /* [us] */
     KVC_PAIR_T_SEARCH,     /* Time of a search launch [us]. */
     KVC_PAIR_T_INSERT,     /* Time of an insert launch [us]. */
+    KVC_PAIR_SEARCH_JOBS,  /* Jobs of a search launch. */
+    KVC_PAIR_INSERT_JOBS,  /* Jobs of an insert launch. */
     KVC_PAIR_METRICS
 };
 

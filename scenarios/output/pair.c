@@ -150,8 +150,9 @@ static void write_sides(const struct kvc_table *table, const json_t *pair)
 
 void kvc_pair_write_table(const json_t *pair, bool color, FILE *out)
 {
-    static const char *const labels[KVC_PAIR_METRICS] = {"throughput [Mops]", "latency mean [us]",
-                                                         "latency p99 [us]", "search [us]", "insert [us]"};
+    static const char *const labels[KVC_PAIR_METRICS] = {
+        "throughput [Mops]", "latency mean [us]", "latency p99 [us]", "search [us]",
+        "insert [us]",       "jobs a search",     "jobs an insert"};
     const struct kvc_table table = kvc_table_begin(out, color);
     const json_t *metric, *note;
     char a[KVC_TABLE_DIGITS_TEXT], b[KVC_TABLE_DIGITS_TEXT];

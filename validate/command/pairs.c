@@ -87,13 +87,31 @@ enum kvc_status kvc_machine_pairs_measure(const struct kvc_subject *subject,
 
 /* ---- the forecasts ---- */
 
+/* Takes over what is scored. The time of a launch is that by job, at the measured number of jobs. */
+static void take_readings(const struct kvc_comparison_forecast *forecast, struct kvc_pair_forecast *made)
+{
+    static const struct {
+        enum kvc_pair_metric metric;
+        enum kvc_reading reading;
+    } taken[] = {{KVC_PAIR_THROUGHPUT, KVC_READING_THROUGHPUT},
+                 {KVC_PAIR_LATENCY_MEAN, KVC_READING_LATENCY_MEAN},
+                 {KVC_PAIR_LATENCY_P99, KVC_READING_LATENCY_P99},
+                 {KVC_PAIR_T_SEARCH, KVC_READING_SEARCH_JOB},
+                 {KVC_PAIR_T_INSERT, KVC_READING_INSERT_JOB}};
+    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+        double jobs = taken[i].metric == KVC_PAIR_T_SEARCH   ? forecast->search_jobs
+                      : taken[i].metric == KVC_PAIR_T_INSERT ? forecast->insert_jobs
+                                                             : 1;
+        made->value[taken[i].metric] = jobs * forecast->simulated.value[taken[i].reading];
+        made->half_width[taken[i].metric] = jobs * forecast->half_width[taken[i].reading];
+        made->closed_form[taken[i].metric] = jobs * forecast->closed_form.value[taken[i].reading];
+    }
+}
+
 /* The task of a pool: side `task` % 2 of pair `task` / 2. */
 static enum kvc_status forecast_side(void *data, uint32_t task, const struct kvc_progress *progress,
                                      void *answer, struct kvc_diag *diag)
 {
-    static const int readings[KVC_PAIR_METRICS] = {KVC_READING_THROUGHPUT, KVC_READING_LATENCY_MEAN,
-                                                   KVC_READING_LATENCY_P99, KVC_READING_T_SEARCH,
-                                                   KVC_READING_T_INSERT};
     const struct kvc_measured_machine *machine = data;
     const struct kvc_measuring_plan_line line = line_of(&machine->plan.pair[task / 2], task % 2);
     const struct kvc_run_options options = {.jobs = 1, .progress = progress};
@@ -110,14 +128,14 @@ static enum kvc_status forecast_side(void *data, uint32_t task, const struct kvc
     if (status == KVC_OK) {
         forecast.core_speed_frac =
             kvc_forecast_core_speed_frac(&loaded->scenario, machine->pairs[task / 2].core_speed_steps_per_ns);
+        forecast.search_jobs = machine->pairs[task / 2].side[task % 2][KVC_PAIR_SEARCH_JOBS];
+        forecast.insert_jobs = machine->pairs[task / 2].side[task % 2][KVC_PAIR_INSERT_JOBS];
         forecast.memory_speed_frac =
             kvc_forecast_memory_speed_frac(&loaded->scenario, machine->pairs[task / 2].memory.line_ns);
         status = kvc_forecast_line(machine->subject, &line, of, &options, &forecast, diag);
     }
-    for (int m = 0; m < KVC_PAIR_METRICS; m++) {
-        made->value[m] = forecast.simulated.value[readings[m]];
-        made->half_width[m] = forecast.half_width[readings[m]];
-        made->closed_form[m] = forecast.closed_form.value[readings[m]];
+    if (status == KVC_OK) {
+        take_readings(&forecast, made);
     }
     kvc_loaded_free(loaded);
     return status;

@@ -24,6 +24,7 @@ struct kvc_measured_pair {
     uint32_t counted;
     double disturbed_frac, core_speed_steps_per_ns;
     struct kvc_memory_rates memory;
+    double side[2][KVC_PAIR_METRICS]; /* Medians of both configurations. */
     double ratio[KVC_PAIR_METRICS], half_frac[KVC_PAIR_METRICS];
 };
 
