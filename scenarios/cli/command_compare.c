@@ -7,7 +7,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/output/compare.h"
+#include "scenarios/output/compared/compare.h"
 #include "scenarios/run/answer.h"
 #include "sim/base/array.h"
 

@@ -5,7 +5,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/command_answer.h"
 #include "scenarios/cli/print.h"
-#include "scenarios/output/pair.h"
+#include "scenarios/output/compared/pair.h"
 #include "scenarios/run/driver.h"
 
 enum { PAIRS_DEFAULT = 200, PAIRS_LEAST = 12, PAIRS_MAX = 10000 };

@@ -10,7 +10,7 @@
 #include "scenarios/cli/command.h"
 #include "scenarios/cli/print.h"
 #include "scenarios/explore/sweep/database.h"
-#include "scenarios/output/compare.h"
+#include "scenarios/output/compared/compare.h"
 #include "scenarios/output/page/page.h"
 #include "sim/base/files/partial_file.h"
 

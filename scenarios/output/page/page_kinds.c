@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/output/compare.h"
+#include "scenarios/output/compared/compare.h"
 #include "scenarios/output/json_value.h"
 #include "scenarios/output/page/page.h"
 #include "scenarios/output/page/page_writer.h"

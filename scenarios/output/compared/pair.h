@@ -11,8 +11,8 @@
  *     notes               ["...", ...]
  *
  * What is unknown is null. */
-#ifndef KVC_SCENARIOS_OUTPUT_PAIR_H
-#define KVC_SCENARIOS_OUTPUT_PAIR_H
+#ifndef KVC_SCENARIOS_OUTPUT_COMPARED_PAIR_H
+#define KVC_SCENARIOS_OUTPUT_COMPARED_PAIR_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -18,8 +18,8 @@
  * `values` have an entry for each result, and `differences` for each but the first: {change, ci95,
  * change_frac, verdict}. What a result lacks is null. Names of metrics end in their unit; metrics of kernels
  * and models have no label and are not in the table. */
-#ifndef KVC_SCENARIOS_OUTPUT_COMPARE_H
-#define KVC_SCENARIOS_OUTPUT_COMPARE_H
+#ifndef KVC_SCENARIOS_OUTPUT_COMPARED_COMPARE_H
+#define KVC_SCENARIOS_OUTPUT_COMPARED_COMPARE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "scenarios/output/compare.h"
+#include "scenarios/output/compared/compare.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plots/document.h"
-#include "scenarios/output/compare.h"
+#include "scenarios/output/compared/compare.h"
 #include "scenarios/output/table.h"
 
 enum { NAME_COLUMNS = 32, FIRST_COLUMNS = 22, OTHER_COLUMNS = 44 };

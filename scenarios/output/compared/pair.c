@@ -1,4 +1,4 @@
-#include "scenarios/output/pair.h"
+#include "scenarios/output/compared/pair.h"
 
 #include <math.h>
 #include <stdlib.h>
