@@ -6,10 +6,11 @@
  * measured ratio whose 95 % interval is wider, to either side, than half the bound of the mean error is
  * undecidable: it is shown but not counted.
  *
- * pairs.csv has a line for each pair of plan.csv: its columns, pairs, counted_pairs, disturbed_frac,
- * core_speed_steps_per_ns, memory_line_ns, memory_latency_ns, memory_bytes_per_s, and for each metric its
- * ratio and half the width of its interval relative to it, METRIC_ratio and METRIC_half_frac. What is unknown
- * is empty.
+ * pairs.csv has a line for each pair of plan.csv. It has the plan's columns, pairs, counted_pairs, disturbed_frac,
+ * core_speed_steps_per_ns, memory_line_ns, memory_latency_ns and memory_bytes_per_s. Each metric adds the medians of
+ * both configurations (METRIC_a, METRIC_b), their ratio (METRIC_ratio), and the distance from the ratio to the
+ * farther end of its 95 % interval, relative to the ratio (METRIC_half_frac). A cell is empty where the value is
+ * unknown. Launches are forecast at their measured numbers of jobs.
  */
 #ifndef KVC_VALIDATE_SCORING_PAIRS_H
 #define KVC_VALIDATE_SCORING_PAIRS_H
@@ -51,7 +52,7 @@ struct kvc_pair_case {
     size_t pair;
     enum kvc_pair_metric metric;
     bool undecidable;
-    double half_frac;   /* Of the measured ratio. */
+    double half_frac;   /* Farther end of the measured ratio's interval, relative to the ratio. */
     double closed_form; /* Ratio by the closed form; NaN: unknown. */
 };
 

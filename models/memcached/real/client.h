@@ -4,7 +4,7 @@
  * Requests are memcached's text commands. Over UDP they have its header of 8 bytes, by whose number responses
  * find their requests; over TCP a connection has one request at a time. Latency counts from the intended send
  * time, so that a request that had to wait for a connection, or for the client's thread, counts as a request
- * of an open loop should. Every value is checked, each of its bytes. */
+ * of an open loop should. The client checks every byte of every value. */
 #ifndef KVC_MODELS_MEMCACHED_REAL_CLIENT_H
 #define KVC_MODELS_MEMCACHED_REAL_CLIENT_H
 
