@@ -246,7 +246,7 @@ static const struct kvc_flag flags[] = {
                            "machine.lua)"},
     [FLAG_PAIRS] = {"--pairs", NULL, "N",
                     "with --measure: pairs of turns of each pair of the plan (default 200)"},
-    [FLAG_QUICK] = {"--quick", NULL, NULL, "with --measure: calibrate small tables only"},
+    [FLAG_QUICK] = {"--quick", NULL, NULL, "with --measure: calibrate with fewer points"},
     [FLAG_RESUME] = {"--resume", NULL, NULL, "with --measure: go on with an interrupted measurement"},
     {0},
 };

@@ -416,8 +416,10 @@ static const struct kvc_megakv_index_options full_on_gpu = {.bytes = {0x1p24, 0x
                                                             .load_frac = {0.1, 0.5, 0.9},
                                                             .jobs = {64, 256, 1024, 4096, 16384, 65536},
                                                             .streams = {1, 2, 4}};
-static const struct kvc_megakv_index_options quick_index = {
-    .bytes = {0x1p20, 0x1p26}, .load_frac = {0.5, 0.9}, .jobs = {64, 1024, 8192, 65536}, .streams = {1}};
+static const struct kvc_megakv_index_options quick_index = {.bytes = {0x1p20, 0x1p25, 0x1p28},
+                                                            .load_frac = {0.1, 0.5, 0.9},
+                                                            .jobs = {64, 512, 4096, 32768},
+                                                            .streams = {1}};
 
 /* Memory besides the largest items: a margin for free places and the index, and room for packets and buffers.
  */
