@@ -588,7 +588,7 @@ static enum kvc_status check_memory(double needed_bytes, const struct kvc_run_op
 {
     uint32_t jobs;
     double available = options->available_bytes > 0 ? options->available_bytes : kvc_memory_available_bytes();
-    return kvc_memory_plan(needed_bytes, available, 1, 1, 1, &jobs, diag);
+    return kvc_memory_plan(needed_bytes + (double)kvc_memory_watch_bytes, available, 1, 1, 1, &jobs, diag);
 }
 
 enum kvc_status kvc_driver_measure(const struct kvc_scenario *scenario, const struct kvc_run_options *options,

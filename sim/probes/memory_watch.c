@@ -16,7 +16,7 @@
  */
 enum { LINE_BYTES = 64, INDEPENDENT = 16384, DEPENDENT = 2048, IN_ORDER = 32768 };
 
-static const uint64_t buffer_bytes = UINT64_C(512) << 20;
+const uint64_t kvc_memory_watch_bytes = UINT64_C(512) << 20;
 
 enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint32_t cores, uint32_t room,
                                       struct kvc_diag *diag)
@@ -24,20 +24,20 @@ enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint32_t c
     *watch = (struct kvc_memory_watch){.cores = cores, .room = room};
     watch->count = kvc_array_of(cores, sizeof(*watch->count));
     watch->rates = kvc_array_of((size_t)cores * room, sizeof(*watch->rates));
-    watch->buffer = kvc_pages_alloc(buffer_bytes);
+    watch->buffer = kvc_pages_alloc(kvc_memory_watch_bytes);
     if (watch->buffer == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                              "no memory for a buffer of %llu MiB that watches the memory",
-                             (unsigned long long)(buffer_bytes >> 20));
+                             (unsigned long long)(kvc_memory_watch_bytes >> 20));
     }
-    kvc_pages_touch(watch->buffer, buffer_bytes);
+    kvc_pages_touch(watch->buffer, kvc_memory_watch_bytes);
     return KVC_OK;
 }
 
 void kvc_memory_watch_close(struct kvc_memory_watch *watch)
 {
     if (watch->buffer != NULL) {
-        kvc_pages_free(watch->buffer, buffer_bytes);
+        kvc_pages_free(watch->buffer, kvc_memory_watch_bytes);
     }
     free(watch->count);
     free(watch->rates);
@@ -47,7 +47,7 @@ void kvc_memory_watch_close(struct kvc_memory_watch *watch)
 /* Returns a line that depends on `key`. */
 static const uint64_t *line_of(const struct kvc_memory_watch *watch, uint64_t key)
 {
-    uint64_t lines = buffer_bytes / LINE_BYTES;
+    uint64_t lines = kvc_memory_watch_bytes / LINE_BYTES;
     uint64_t line = (uint64_t)(((unsigned __int128)kvc_mix64(key) * lines) >> 64);
     return (const uint64_t *)(const void *)(watch->buffer + line * LINE_BYTES);
 }
@@ -78,7 +78,7 @@ void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
     __asm__ volatile("" : "+r"(sum));
     rates->latency_ns = ns_each(started_s, DEPENDENT);
     const uint64_t *word = line_of(watch, first);
-    const uint64_t *end = (const uint64_t *)(const void *)(watch->buffer + buffer_bytes);
+    const uint64_t *end = (const uint64_t *)(const void *)(watch->buffer + kvc_memory_watch_bytes);
     started_s = kvc_clock_wall_s();
     for (uint32_t i = 0; i < IN_ORDER; i++) {
         for (int w = 0; w < LINE_BYTES / 8; w++) {

@@ -18,6 +18,9 @@ struct kvc_memory_rates {
     double bytes_per_s; /* Lines in order [bytes/s]. */
 };
 
+/* Size of the buffer of a watch [bytes]. */
+extern const uint64_t kvc_memory_watch_bytes;
+
 struct kvc_memory_watch {
     uint8_t *buffer;                /* On pages like those of the stores. */
     uint32_t cores, room;           /* Cores, and readings of each that fit. */
