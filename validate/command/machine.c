@@ -63,6 +63,11 @@ static bool is_needed(const struct kvc_measured_machine *machine, size_t line)
         needed = kvc_measuring_plan_line_is_relative(other) && other->of == line &&
                  kvc_measured_machine_shows(machine, i);
     }
+    for (size_t i = 0; i < machine->plan.pairs && !needed; i++) {
+        const struct kvc_measuring_plan_line *pair = &machine->plan.pair[i].a;
+        needed = kvc_measuring_plan_line_is_relative(pair) && pair->of == line &&
+                 kvc_measured_machine_shows(machine, i);
+    }
     return needed;
 }
 
