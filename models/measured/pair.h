@@ -1,13 +1,13 @@
 /* Two stores measured in pairs: both stay in memory and take turns of 30 ms in one process, in the order
  * A B B A, so that what the machine does meanwhile meets both alike.
  *
- * The reading is the ratio of a metric of B to that of A. Two successive turns (A B or B A) are a pair and give one
- * ratio. The first 10 ms of a turn, in which caches and queues settle, do not count; the other 20 ms do. The
- * disturbance of a pair is the share of these windows for which its threads were kept from running, plus the relative
- * difference of the speeds of its cores between its two turns. The less disturbed half of the pairs counts, and every
- * other pair that was disturbed by at most 1 %; neither looks at what is measured. The median over
- * these pairs is the ratio, and the order statistics around it are its 95 % interval, which assumes nothing
- * about the distribution. */
+ * The reading is the ratio of a metric of B to that of A. Two successive turns (A B or B A) are a pair and
+ * give one ratio. The first 10 ms of a turn, in which caches and queues settle, do not count; the other 20 ms
+ * do. The disturbance of a pair is the share of these windows for which its threads were kept from running,
+ * plus the relative difference of the speeds of its cores between its two turns. The less disturbed half of
+ * the pairs counts, and every other pair that was disturbed by at most 1 %; neither looks at what is
+ * measured. The median over these pairs is the ratio, and the order statistics around it are its 95 %
+ * interval, which assumes nothing about the distribution. */
 #ifndef KVC_MODELS_MEASURED_PAIR_H
 #define KVC_MODELS_MEASURED_PAIR_H
 

@@ -650,8 +650,8 @@ Test(measured, own_threads_are_as_many_as_they_are)
     free(sharing);
 }
 
-/* Faster cores shorten the part of a measured cost that the smallest footprint has, too; faster memory shortens what a
- * larger footprint adds. */
+/* Faster cores shorten the part of a measured cost that the smallest footprint has, too; faster memory
+ * shortens what a larger footprint adds. */
 Test(measured, cores_and_memory_speed_up_their_own_parts_of_a_cost)
 {
     static struct setup setup;

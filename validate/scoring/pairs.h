@@ -6,11 +6,11 @@
  * measured ratio whose 95 % interval is wider, to either side, than half the bound of the mean error is
  * undecidable: it is shown but not counted.
  *
- * pairs.csv has a line for each pair of plan.csv. It has the plan's columns, pairs, counted_pairs, disturbed_frac,
- * core_speed_steps_per_ns, memory_line_ns, memory_latency_ns and memory_bytes_per_s. Each metric adds the medians of
- * both configurations (METRIC_a, METRIC_b), their ratio (METRIC_ratio), and the distance from the ratio to the
- * farther end of its 95 % interval, relative to the ratio (METRIC_half_frac). A cell is empty where the value is
- * unknown. Launches are forecast at their measured numbers of jobs.
+ * pairs.csv has a line for each pair of plan.csv. It has the plan's columns, pairs, counted_pairs,
+ * disturbed_frac, core_speed_steps_per_ns, memory_line_ns, memory_latency_ns and memory_bytes_per_s. Each
+ * metric adds the medians of both configurations (METRIC_a, METRIC_b), their ratio (METRIC_ratio), and the
+ * distance from the ratio to the farther end of its 95 % interval, relative to the ratio (METRIC_half_frac).
+ * A cell is empty where the value is unknown. Launches are forecast at their measured numbers of jobs.
  */
 #ifndef KVC_VALIDATE_SCORING_PAIRS_H
 #define KVC_VALIDATE_SCORING_PAIRS_H
