@@ -1,5 +1,6 @@
 #include "models/megakv/real/index_measurement.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,18 @@ static void fill(struct bench *bench, double bytes, double load_frac)
     }
 }
 
+/* Indexes up to this size may stay in the caches of a processor in part. */
+static const double cached_bytes = 0x1p26;
+
+/* Returns the launches after which a running store would have searched every line of the index, so that its
+ * lines are in the caches as far as the other stages leave them there. Without them, small launches would
+ * find the lines in memory, and large ones in the caches. */
+static int settling_launches(const struct bench *bench)
+{
+    double bytes = (double)kvc_index_capacity(bench->shard.index) * SLOT_BYTES;
+    return bytes <= cached_bytes ? (int)ceil(bytes / LINE_BYTES / bench->jobs / bench->streams) : 0;
+}
+
 static void measure_search(struct bench *bench, enum found found, struct kvc_megakv_cost_point *where,
                            struct kvc_megakv_measured_curve *curve)
 {
@@ -206,7 +219,7 @@ static void measure_search(struct bench *bench, enum found found, struct kvc_meg
     bench->found = found;
     where->size = bench->jobs;
     where->threads = bench->streams;
-    kvc_megakv_repeat(search_again, bench, 0, ns);
+    kvc_megakv_repeat(search_again, bench, settling_launches(bench), ns);
     kvc_megakv_measured_curve_add(curve, where, ns);
 }
 
@@ -221,7 +234,7 @@ static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn, en
     where->threads = bench->streams;
     bench->found = found;
     bench->jobs = jobs < most ? jobs : most;
-    kvc_megakv_repeat(fn, bench, 0, ns);
+    kvc_megakv_repeat(fn, bench, settling_launches(bench), ns);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] *= (double)jobs / bench->jobs;
     }
