@@ -506,6 +506,10 @@ static void comment_launches(const struct launch_fits *launches, struct kvc_prof
 static void summarize_curve(struct kvc_profile *profile, const char *what, const struct kvc_fit *fit,
                             const char *per)
 {
+    if (fit->points == 0) {
+        kvc_profile_summarize(profile, "%-22s takes no time that could be measured, for most sizes", what);
+        return;
+    }
     kvc_profile_summarize(
         profile, "%-22s %9.4g ns per %-8s +- %-8.2g and %9.4g ns +- %-8.2g worst point %4.1f %% off%s", what,
         fit->slope, per, fit->slope_half, fit->base, fit->base_half, 100 * fit->worst_frac,

@@ -105,7 +105,9 @@ enum kvc_status kvc_megakv_measured_curve_fit(struct kvc_megakv_measured_curve *
         x[count] = point->size * streams;
         ns[count++] = point->ns;
     }
-    return kvc_fit_line(x, ns, count, &measured->fit, diag);
+    measured->fit = (struct kvc_fit){.points = 0};
+    bool too_short = measured->is_extra && count < KVC_FIT_POINTS_MIN;
+    return too_short ? KVC_OK : kvc_fit_line(x, ns, count, &measured->fit, diag);
 }
 
 #define CURVE(field)                                                                                         \
@@ -135,6 +137,7 @@ enum kvc_status kvc_megakv_measurement_fit(struct kvc_megakv_measurement *measur
                                                         &measurement->write,  &measurement->read,
                                                         &measurement->insert, &measurement->erase};
     enum kvc_status status = KVC_OK;
+    measurement->write.is_extra = true;
     for (size_t i = 0; status == KVC_OK && i < sizeof(curves) / sizeof(*curves); i++) {
         status = kvc_megakv_measured_curve_fit(curves[i], curves[i] == &measurement->search, diag);
     }

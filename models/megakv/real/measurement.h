@@ -17,6 +17,7 @@ struct kvc_megakv_measured_curve {
     struct kvc_megakv_cost_curve curve;
     double low_ns[KVC_MEGAKV_COST_POINTS_MAX], high_ns[KVC_MEGAKV_COST_POINTS_MAX]; /* Quartiles [ns]. */
     struct kvc_fit fit; /* Time over size; see kvc_megakv_measured_curve_fit. */
+    bool is_extra; /* The difference of two times, which may be 0: without enough points, there is no line. */
 };
 
 /* Does some work and returns how long one piece of it took [ns]. `repetition` is -1 while the caches settle,
