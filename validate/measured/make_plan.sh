@@ -100,11 +100,13 @@ function pair(frac, axis, second,    of, first, from, to, n, m, i, j, found, aga
         if (!found) against = against (against == "" ? "" : ";") b_part[i]
     }
     if (from ~ /zipf/ && text !~ /zipf/) against = against (against == "" ? "" : ";") "workload.dist.zipf=0"
+    pairs++
+    if (against == "") return # the store has no room for the change
     if (frac > 0 && !(of in printed)) { # the run whose throughput is the capacity
         print run_of[of] ","
         printed[of] = 1
     }
-    lines[++pairs] = sprintf("pair%02d-%s%s%s,%s,%s,%s,%s,%s", pairs, axis, second == "" ? "" : "-" second, frac > 0 ? "-" frac * 100 : "", scenario, (frac > 0 ? frac : ""), (frac > 0 ? of : ""), from, against)
+    lines[++count_of_pairs] = sprintf("pair%02d-%s%s%s,%s,%s,%s,%s,%s", pairs, axis, second == "" ? "" : "-" second, frac > 0 ? "-" frac * 100 : "", scenario, (frac > 0 ? frac : ""), (frac > 0 ? of : ""), from, against)
 }
 function saturating() { line(0, ""); saved[++configurations] = key " " value " " zipf " " get " " index_mib " " load " " streams " " cycle " " roomy " " last }
 function vary(axis, values,    n, i, v) {
@@ -183,6 +185,7 @@ BEGIN {
         for (i = 0; i < 4 * axes; i++) pair(0, axis[1 + i % axes], "")
         for (i = 0; i < 2 * axes; i++) pair(0, axis[1 + i % axes], axis[1 + (i + 1 + int(i / axes) * 2) % axes])
         for (i = 0; i < 12; i++) pair(i % 2 ? 0.5 : 0.35, i % 3 ? "cycle" : "zipf", "")
-        for (i = 1; i <= pairs; i++) print lines[i]
+        while (count_of_pairs < 60) pair(0, axis[1 + pairs % axes], "")
+        for (i = 1; i <= count_of_pairs; i++) print lines[i]
     }
 }'
