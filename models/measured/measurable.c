@@ -39,7 +39,10 @@ enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
                                    struct kvc_result *result, struct kvc_diag *diag)
 {
     void *store = NULL;
-    enum kvc_status status = measurable->open(scenario, progress, &store, diag);
+    enum kvc_status status = measurable->check(scenario, diag);
+    if (status == KVC_OK) {
+        status = measurable->open(scenario, progress, &store, diag);
+    }
     if (status == KVC_OK) {
         status = kvc_measurable_run_open(measurable, store, &scenario->run, progress, result, diag);
     }

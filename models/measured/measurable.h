@@ -28,12 +28,12 @@ struct kvc_measurable {
     enum kvc_status (*finish)(void *store, struct kvc_diag *diag);
 };
 
-/* Opens the scenario's store, warms it up (kvc_run_real_warmup_ns) and measures it for run.duration of wall
- * clock, or for up to six times as long until half of this duration was quiet. Threads are pinned to the
- * first cores. The metrics cover the quiet windows only (sim/probes/quiet.h): quiet_frac and windows tell how
- * many these are, the metrics *_half_frac are half the width of the 95 % interval of a metric relative to it,
- * by batch means, and raw_throughput_mops, raw_latency_mean_us and raw_latency_p99_us cover all windows. If
- * no window is quiet, all metrics cover all windows and have no intervals. core_speed_steps_per_ns is the
+/* Checks the scenario, opens its store, warms it up (kvc_run_real_warmup_ns) and measures it for run.duration
+ * of wall clock, or for up to six times as long until half of this duration was quiet. Threads are pinned to
+ * the first cores. The metrics cover the quiet windows only (sim/probes/quiet.h): quiet_frac and windows tell
+ * how many these are, the metrics *_half_frac are half the width of the 95 % interval of a metric relative to
+ * it, by batch means, and raw_throughput_mops, raw_latency_mean_us and raw_latency_p99_us cover all windows.
+ * If no window is quiet, all metrics cover all windows and have no intervals. core_speed_steps_per_ns is the
  * mean fast speed of the cores (sim/probes/core_watch.h). others_frac, stalled_frac and slowest_core_frac
  * tell how much the machine disturbed the run. The histogram in `result` must be empty. */
 enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,

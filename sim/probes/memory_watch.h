@@ -22,7 +22,7 @@ struct kvc_memory_rates {
 extern const uint64_t kvc_memory_watch_bytes;
 
 struct kvc_memory_watch {
-    uint8_t *buffer;                /* On pages like those of the stores. */
+    uint8_t *buffer;                /* On small pages, which every system has. */
     uint32_t cores, room;           /* Cores, and readings of each that fit. */
     uint32_t *count;                /* Readings, by core. */
     struct kvc_memory_rates *rates; /* Reading i of core c is rates[c * room + i]. */

@@ -48,7 +48,7 @@ void kvc_dido_real_costs_pipeline(uint32_t gpu_tasks, bool apart, struct kvc_did
  * scenario must saturate the store. `batch_queries` is the size of the batches on the CPU; 0: as the
  * pipelines size them. What sharing costs is measured on `team` cores, at least 2, which also runs the
  * scenario's duration twice. Returns what kvc_dido_real_gpu_check(), kvc_dido_real_node_create() and
- * kvc_dido_measure() do, and KVC_ERR_RUNTIME if the GPU fails. */
+ * kvc_measurable_run() return, and KVC_ERR_RUNTIME if the GPU fails. */
 enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario, const uint32_t *gpu_tasks,
                                             uint32_t count, uint32_t batch_queries, uint32_t team,
                                             const struct kvc_progress *progress,

@@ -197,7 +197,7 @@ static void measure_partition(const char *pipeline, struct row *row)
     struct kvc_diag diag = {0};
     struct kvc_loaded *loaded = load(pipeline);
     struct kvc_result *result = kvc_array_of(1, sizeof(*result));
-    if (kvc_dido_measure(&loaded->scenario, NULL, result, &diag) != KVC_OK) {
+    if (kvc_measurable_run(&kvc_dido_measurable, &loaded->scenario, NULL, result, &diag) != KVC_OK) {
         die(&diag);
     }
     double undisturbed_ms = kvc_metrics_get(&result->model, "undisturbed_ms");
