@@ -86,8 +86,10 @@ static bool decides(const char *path, enum kvc_accuracy_load load)
 /* Returns whether the scenario has another device than the calibrated machine, whose costs it takes. */
 static bool replaces(const struct kvc_loaded *loaded, const char *base)
 {
+    char path[KVC_PATH_MAX];
+    snprintf(path, sizeof(path), "node.%.64s_costs.base", loaded->scenario.model->name);
     const struct kvc_parameter *device = kvc_parameters_find(&loaded->parameters, base),
-                               *costs = kvc_parameters_find(&loaded->parameters, "node.megakv_costs.base");
+                               *costs = kvc_parameters_find(&loaded->parameters, path);
     return kvc_parameters_find(&loaded->parameters, "node.machine.name") != NULL && device != NULL &&
            costs != NULL && strcmp(device->value, costs->value) != 0;
 }

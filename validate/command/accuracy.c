@@ -346,7 +346,6 @@ enum kvc_status kvc_accuracy_make(const struct kvc_subject *subjects, size_t cou
     }
     status = status == KVC_OK ? write_file(&errors, diag) : status;
     status = status == KVC_OK ? kvc_partial_file_commit(&fidelity, diag) : status;
-    status = status == KVC_OK ? kvc_carried_make(diag) : status;
     kvc_partial_file_discard(&fidelity);
     free(errors.entry);
     return status;

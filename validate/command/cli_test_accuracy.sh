@@ -9,7 +9,7 @@ expect 2 'more than one of --measure, --elasticities, --identify, --unseen and -
 
 mkdir -p data/scenarios data/validate
 cp -r "$source_tree"/scenarios/{hardware,papers} data/scenarios/
-cp -r "$source_tree"/validate/{papers,measured,carried} data/validate/
+cp -r "$source_tree"/validate/{papers,measured,carried,carried_over.csv} data/validate/
 export KVCAST_DATA=$PWD/data
 made=data/validate/accuracy.csv
 make_it() { "$kvcast" validate --accuracy >printed.txt && grep -q "^$PWD/$made\$" printed.txt || fail "validate --accuracy: $(cat printed.txt)"; }
@@ -21,8 +21,6 @@ mkdir -p pages && cp "$source_tree/docs/fidelity.md" pages/
 "$source_tree/validate/papers/document.sh" "$source_tree" pages || fail "document.sh"
 cmp pages/fidelity.md "$source_tree/docs/fidelity.md" && cmp pages/pictures/fidelity.svg "$source_tree/docs/pictures/fidelity.svg" ||
     fail "docs/fidelity.md does not show the committed errors: validate/papers/document.sh . docs makes it"
-cmp data/validate/carried_over.csv "$source_tree/validate/carried_over.csv" ||
-    fail "validate/carried_over.csv does not follow from validate/carried/launches.csv: kvcast validate --accuracy writes it"
 cmp $made "$source_tree/validate/accuracy.csv" ||
     fail "validate/accuracy.csv is not that of the committed scores: kvcast validate --accuracy writes it"
 

@@ -308,10 +308,6 @@ enum kvc_status kvc_mechanisms_score(const struct kvc_subject *subject, const st
  * and with as many identified parameters. */
 enum kvc_status kvc_accuracy_make(const struct kvc_subject *subjects, size_t count, struct kvc_diag *diag);
 
-/* Writes validate/carried_over.csv: how far forecasts of the launches in validate/carried/launches.csv are
- * off that carry one card's measurements over to the other. */
-enum kvc_status kvc_carried_make(struct kvc_diag *diag);
-
 /* Prints the cases and their mechanisms as tables on stdout. */
 void kvc_mechanisms_print(const struct kvc_mechanisms *mechanisms);
 

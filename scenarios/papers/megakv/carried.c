@@ -1,5 +1,5 @@
-/* kvcast validate --accuracy: forecasts measured launches of a card from another card alone, by several
- * rules.
+/* megakv_carried: forecasts measured launches of a card from another card alone, by several rules, and prints
+ * validate/carried_over.csv.
  *
  * A rule may use what was measured on the other card and what the data sheet of this one states. Answers
  * about cards that nobody has measured follow the rule "mechanism". */
@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "models/megakv/costs.h"
 #include "scenarios/load/load.h"
+#include "scenarios/run/driver.h"
 #include "sim/base/files/data_dir.h"
-#include "sim/base/files/partial_file.h"
 #include "sim/base/text/csv.h"
-#include "validate/command/validate.h"
 
 static const char header[] = "kernel,jobs,index_mib,zipf,h100_us,h200_us";
 
@@ -60,6 +58,17 @@ static const char *const cpu_rules[CPU_RULES] = {
 static const struct kvc_index_stats stats = {
     .searches = 1000, .search_lines = 1008, .inserts = 1000, .insert_lines = 1008};
 
+/* Loads a scenario with overrides that semicolons separate. */
+static enum kvc_status load_with(const char *path, const char *overrides, struct kvc_loaded **loaded,
+                                 struct kvc_diag *diag)
+{
+    struct kvc_overrides set = {0};
+    enum kvc_status status = kvc_overrides_parse_list(&set, overrides, diag);
+    status = status == KVC_OK ? kvc_scenario_load(path, &set, loaded, diag) : status;
+    kvc_overrides_clear(&set);
+    return status;
+}
+
 /* ---- launches of GPUs ---- */
 
 static enum kvc_status load(char *const *cell, int card, struct kvc_loaded **loaded, struct kvc_diag *diag)
@@ -75,7 +84,7 @@ static enum kvc_status load(char *const *cell, int card, struct kvc_loaded **loa
              strcmp(cell[ZIPF], "0") != 0 ? ";workload.dist.zipf=" : "",
              strcmp(cell[ZIPF], "0") != 0 ? cell[ZIPF] : "");
     kvc_data_path("validate/carried/megakv.lua", path);
-    return kvc_validate_load(path, overrides, loaded, diag);
+    return load_with(path, overrides, loaded, diag);
 }
 
 /* Returns the time of a launch on the scenario's card [us]. */
@@ -225,7 +234,7 @@ static enum kvc_status score_machines(struct errors errors[CARDS][CPU_RULES], st
     kvc_data_path("validate/carried/machine.lua", path);
     for (int i = 0; i < CARDS && status == KVC_OK; i++) {
         snprintf(overrides, sizeof(overrides), "node.machine=../measured/%s/machine.lua", machines[i]);
-        status = kvc_validate_load(path, overrides, &loaded[i], diag);
+        status = load_with(path, overrides, &loaded[i], diag);
     }
     for (int from = 0; from < CARDS && status == KVC_OK; from++) {
         for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++) {
@@ -262,7 +271,7 @@ static enum kvc_status take_store(void *data, char *const *cell, int line, struc
     snprintf(overrides, sizeof(overrides), "%.400s;node.gpu=h100;run.functional=sampled",
              cell[STORE_OVERRIDES]);
     kvc_data_path("validate/measured/h200-pcie5/megakv.lua", path);
-    status = status == KVC_OK ? kvc_validate_load(path, overrides, &loaded, diag) : status;
+    status = status == KVC_OK ? load_with(path, overrides, &loaded, diag) : status;
     status = status == KVC_OK ? kvc_driver_predict(&loaded->scenario, &outcome, diag) : status;
     if (status == KVC_OK) {
         double mops = kvc_outcome_interval(outcome, "throughput_mops").mean;
@@ -285,47 +294,48 @@ static enum kvc_status score_stores(struct errors errors[STORE_RULES], struct kv
 /* ---- the file ---- */
 
 static void write_line(const struct errors *errors, const char *device, const char *const names[CARDS],
-                       int from, const char *task, const char *rule, FILE *out)
+                       int from, const char *task, const char *rule)
 {
     if (errors->points > 0) {
-        fprintf(out, "%s,%s,%s,%s,%s,%u,%.4f,%.4f,%s\n", device, names[from], names[1 - from], task, rule,
-                errors->points, errors->sum_frac / errors->points, errors->worst_frac, errors->worst_case);
+        printf("%s,%s,%s,%s,%s,%u,%.4f,%.4f,%s\n", device, names[from], names[1 - from], task, rule,
+               errors->points, errors->sum_frac / errors->points, errors->worst_frac, errors->worst_case);
     }
 }
 
-enum kvc_status kvc_carried_make(struct kvc_diag *diag)
+static enum kvc_status print_all(struct kvc_diag *diag)
 {
     const struct kvc_csv_format format = {.header = header, .needs_rows = true};
-    struct kvc_partial_file file = {0};
     struct scores scores = {0};
     struct errors cpu[CARDS][CPU_RULES] = {0}, stores[STORE_RULES] = {0};
     char path[PATH_MAX];
     kvc_data_path("validate/carried/launches.csv", path);
-    if (access(path, F_OK) != 0) {
-        return KVC_OK;
-    }
     enum kvc_status status = kvc_csv_visit(path, &format, take, &scores, diag);
     status = status == KVC_OK ? score_machines(cpu, diag) : status;
     status = status == KVC_OK ? score_stores(stores, diag) : status;
-    if (status == KVC_OK) {
-        kvc_data_path("validate/carried_over.csv", path);
-        status = kvc_partial_file_open(&file, path, diag);
-    }
     if (status != KVC_OK) {
         return status;
     }
-    fprintf(file.file, "device,from,to,task,rule,points,mean_abs_frac,worst_frac,worst_case\n");
+    printf("device,from,to,task,rule,points,mean_abs_frac,worst_frac,worst_case\n");
     for (int i = 0; i < CARDS * KERNELS * RULES; i++) {
         int from = i / (KERNELS * RULES), kernel = i / RULES % KERNELS, rule = i % RULES;
-        write_line(&scores.errors[from][kernel][rule], "gpu", cards, from, kernels[kernel], rules[rule],
-                   file.file);
+        write_line(&scores.errors[from][kernel][rule], "gpu", cards, from, kernels[kernel], rules[rule]);
     }
     for (int rule = 0; rule < STORE_RULES; rule++) {
-        write_line(&stores[rule], "gpu", cards, 1, "stores", store_rules[rule], file.file);
+        write_line(&stores[rule], "gpu", cards, 1, "stores", store_rules[rule]);
     }
     for (int i = 0; i < CARDS * CPU_RULES; i++) {
         int from = i / CPU_RULES, rule = i % CPU_RULES;
-        write_line(&cpu[from][rule], "cpu", machines, from, "threads", cpu_rules[rule], file.file);
+        write_line(&cpu[from][rule], "cpu", machines, from, "threads", cpu_rules[rule]);
     }
-    return kvc_partial_file_commit(&file, diag);
+    return KVC_OK;
+}
+
+int main(void)
+{
+    struct kvc_diag diag = {0};
+    if (print_all(&diag) != KVC_OK) {
+        fprintf(stderr, "megakv_carried: %s:%d: %s\n", diag.file, diag.line, diag.message);
+        return 1;
+    }
+    return 0;
 }
