@@ -14,7 +14,10 @@
 /* Lines of a reading: about 0.3 ms of each kind on a core that the memory serves at 100 ns, or 8 lines at
  * once.
  */
-enum { LINE_BYTES = 64, INDEPENDENT = 16384, DEPENDENT = 2048, IN_ORDER = 32768 };
+enum { LINE_BYTES = 64, INDEPENDENT = 16384, DEPENDENT = 2048, IN_ORDER = 32768, LINES_AT_ONCE = 256 };
+
+/* Most time for one kind of lines, on a slow machine [s]. */
+static const double part_s = 0.5e-3;
 
 const uint64_t kvc_memory_watch_bytes = UINT64_C(512) << 20;
 
@@ -54,43 +57,64 @@ static const uint64_t *line_of(const struct kvc_memory_watch *watch, uint64_t ke
     return (const uint64_t *)(const void *)(watch->buffer + line * LINE_BYTES);
 }
 
-static double ns_each(double started_s, uint32_t count)
+/* What a reading does to one line after another. */
+struct reading {
+    const struct kvc_memory_watch *watch;
+    uint64_t first, sum; /* All words are 0, which the processor does not know. */
+    const uint64_t *word;
+};
+
+static void read_independent(struct reading *reading, uint32_t i)
 {
-    return (kvc_clock_wall_s() - started_s) * 1e9 / count;
+    reading->sum += *line_of(reading->watch, reading->first + i);
+}
+
+static void read_dependent(struct reading *reading, uint32_t i)
+{
+    reading->sum += *line_of(reading->watch, ~reading->first - i + reading->sum);
+}
+
+static void read_in_order(struct reading *reading, uint32_t i)
+{
+    const uint8_t *buffer = reading->watch->buffer;
+    const uint64_t *word = reading->word, *next = word + LINE_BYTES / 8;
+    (void)i;
+    for (int w = 0; w < LINE_BYTES / 8; w++) {
+        reading->sum += word[w];
+    }
+    reading->word =
+        (const uint8_t *)next < buffer + kvc_memory_watch_bytes ? next : line_of(reading->watch, 0);
+}
+
+/* Reads up to `lines` lines, for as long as a part of a reading may take. Returns the time of a line [ns]. */
+static inline double time_lines(struct reading *reading, void (*read)(struct reading *, uint32_t),
+                                uint32_t lines)
+{
+    double started_s = kvc_clock_wall_s(), now_s = started_s;
+    uint32_t done = 0;
+    while (done < lines && now_s - started_s < part_s) {
+        for (uint32_t i = 0; i < LINES_AT_ONCE; i++) {
+            read(reading, done + i);
+        }
+        __asm__ volatile("" : "+r"(reading->sum));
+        done += LINES_AT_ONCE;
+        now_s = kvc_clock_wall_s();
+    }
+    return (now_s - started_s) * 1e9 / done;
 }
 
 void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
 {
-    uint32_t reading = watch->count[core];
-    if (reading == watch->room) {
+    uint32_t number = watch->count[core];
+    if (number == watch->room) {
         return;
     }
-    struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + reading];
-    uint64_t first = ((uint64_t)core << 48) + ((uint64_t)reading << 24), sum = 0;
-    double started_s = kvc_clock_wall_s();
-    for (uint32_t i = 0; i < INDEPENDENT; i++) {
-        sum += *line_of(watch, first + i);
-    }
-    __asm__ volatile("" : "+r"(sum));
-    rates->line_ns = ns_each(started_s, INDEPENDENT);
-    started_s = kvc_clock_wall_s();
-    for (uint32_t i = 0; i < DEPENDENT; i++) {
-        sum += *line_of(watch, ~first - i + sum); /* All words are 0, which the processor does not know. */
-    }
-    __asm__ volatile("" : "+r"(sum));
-    rates->latency_ns = ns_each(started_s, DEPENDENT);
-    const uint64_t *word = line_of(watch, first);
-    const uint64_t *end = (const uint64_t *)(const void *)(watch->buffer + kvc_memory_watch_bytes);
-    started_s = kvc_clock_wall_s();
-    for (uint32_t i = 0; i < IN_ORDER; i++) {
-        for (int w = 0; w < LINE_BYTES / 8; w++) {
-            sum += word[w];
-        }
-        word = word + LINE_BYTES / 8 < end ? word + LINE_BYTES / 8
-                                           : (const uint64_t *)(const void *)watch->buffer;
-    }
-    __asm__ volatile("" : "+r"(sum));
-    rates->bytes_per_s = LINE_BYTES * 1e9 / ns_each(started_s, IN_ORDER);
+    struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + number];
+    struct reading reading = {.watch = watch, .first = ((uint64_t)core << 48) + ((uint64_t)number << 24)};
+    reading.word = line_of(watch, reading.first);
+    rates->line_ns = time_lines(&reading, read_independent, INDEPENDENT);
+    rates->latency_ns = time_lines(&reading, read_dependent, DEPENDENT);
+    rates->bytes_per_s = LINE_BYTES * 1e9 / time_lines(&reading, read_in_order, IN_ORDER);
     watch->count[core]++;
 }
 
