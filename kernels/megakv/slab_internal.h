@@ -151,11 +151,7 @@ static inline void kvc_megakv_slab_copy_in(uint8_t *item, const void *from, uint
 
 static inline bool kvc_megakv_slab_same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
 {
-    if (!kvc_megakv_slab_is_short(bytes)) {
-        return memcmp(item, key, bytes) == 0;
-    }
-    return kvc_megakv_slab_word_at(item) == kvc_megakv_slab_word_at(key) &&
-           kvc_megakv_slab_word_at(item + bytes - 8) == kvc_megakv_slab_word_at(key + bytes - 8);
+    return memcmp(item, key, bytes) == 0;
 }
 
 static inline void kvc_megakv_slab_fence_acquire(void)
