@@ -41,6 +41,9 @@ struct kvc_pair_result {
     struct kvc_pair_reading reading[KVC_PAIR_METRICS];
 };
 
+/* Pairs of turns that a user may ask for. Of fewer, the less disturbed half has no interval. */
+enum { KVC_PAIRS_DEFAULT = 200, KVC_PAIRS_LEAST = 12, KVC_PAIRS_MAX = 10000 };
+
 /* Measures the checked scenarios scenario[0] (A) and scenario[1] (B) in `pairs` pairs. Returns the errors of
  * both stores. */
 enum kvc_status kvc_measured_pair(const struct kvc_scenario *const scenario[2], uint32_t pairs,

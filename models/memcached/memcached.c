@@ -144,7 +144,7 @@ struct sums {
     struct kvc_index_stats stats;
     uint64_t served, ring_drops, handed_drops, queries, updates;
     struct kvc_flash_written written;
-    double work_ns; /* Of all threads. */
+    double work_ns; /* Time for which all threads together have worked [ns]. */
 };
 
 struct simulation {

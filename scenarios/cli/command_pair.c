@@ -8,8 +8,6 @@
 #include "scenarios/output/compared/pair.h"
 #include "scenarios/run/driver.h"
 
-enum { PAIRS_DEFAULT = 200, PAIRS_LEAST = 12, PAIRS_MAX = 10000 };
-
 /* Loads the other store: a scenario with the user's overrides, or the first one with more changes. */
 static enum kvc_status load_other(const struct kvc_arguments *arguments, const char *against,
                                   struct kvc_loaded **other, struct kvc_diag *diag)
@@ -62,10 +60,10 @@ static enum kvc_status measure(const struct kvc_arguments *arguments,
 enum kvc_status kvc_command_pair(const struct kvc_arguments *arguments, const struct kvc_loaded *loaded,
                                  const char *against, const char *pairs, struct kvc_diag *diag)
 {
-    uint32_t count = PAIRS_DEFAULT;
+    uint32_t count = KVC_PAIRS_DEFAULT;
     struct kvc_loaded *other = NULL;
     enum kvc_status status =
-        kvc_arguments_whole("measure", "--pairs", pairs, PAIRS_LEAST, PAIRS_MAX, &count, diag);
+        kvc_arguments_whole("measure", "--pairs", pairs, KVC_PAIRS_LEAST, KVC_PAIRS_MAX, &count, diag);
     if (status == KVC_OK && against == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                "measure: --pairs counts the turns of --against, which is missing");

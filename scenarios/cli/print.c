@@ -22,6 +22,13 @@ void kvc_grid_add(struct kvc_grid *grid, const char *text)
     grid->cell[grid->count++] = kvc_array_of_text(text);
 }
 
+void kvc_grid_add_number(struct kvc_grid *grid, const char *format, double value)
+{
+    char text[64];
+    snprintf(text, sizeof(text), format, value);
+    kvc_grid_add(grid, isnan(value) ? "-" : text);
+}
+
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out)
 {
     int width[COLUMNS_MAX] = {0};

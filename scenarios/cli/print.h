@@ -20,6 +20,9 @@ struct kvc_grid {
 /* Appends a copy of the text as the next cell. When memory runs out, the cell stays empty. */
 void kvc_grid_add(struct kvc_grid *grid, const char *text);
 
+/* Appends the formatted value, or "-" for NaN. */
+void kvc_grid_add_number(struct kvc_grid *grid, const char *format, double value);
+
 /* Writes all rows, each after `indent` blanks, pads every column but the last, and frees the cells. */
 void kvc_grid_print(struct kvc_grid *grid, int indent, FILE *out);
 

@@ -420,7 +420,7 @@ Test(watched_threads, a_failure_ends_the_run)
 static struct {
     uint32_t begun, side[ROOM];
     double clock_s[ROOM];
-    uint64_t steps[ROOM][2]; /* Of both workers when each turn began. */
+    uint64_t steps[ROOM][2]; /* What both workers had done when each turn began. */
     uint32_t paused[2];      /* By core. */
 } turned;
 

@@ -215,14 +215,7 @@ enum {
     FLAG_RESUME
 };
 
-enum {
-    REPETITIONS_DEFAULT = 3,
-    REPETITIONS_MAX = 1000,
-    CALIBRATIONS_DEFAULT = 3,
-    PAIRS_DEFAULT = 200,
-    PAIRS_LEAST = 12,
-    PAIRS_MAX = 10000
-};
+enum { REPETITIONS_DEFAULT = 3, REPETITIONS_MAX = 1000, CALIBRATIONS_DEFAULT = 3 };
 
 static const struct kvc_flag flags[] = {
     [FLAG_UPDATE] = {"--update-baseline", NULL, NULL, "accept the present errors as the baseline"},
@@ -518,7 +511,7 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
 {
     struct kvc_progress_bar bar;
     struct kvc_measuring measuring = {.repetitions = REPETITIONS_DEFAULT,
-                                      .turns = PAIRS_DEFAULT,
+                                      .turns = KVC_PAIRS_DEFAULT,
                                       .calibrations = CALIBRATIONS_DEFAULT,
                                       .quick = arguments->flag[FLAG_QUICK] != NULL,
                                       .resume = arguments->flag[FLAG_RESUME] != NULL};
@@ -539,8 +532,8 @@ static enum kvc_status measure(const struct kvc_arguments *arguments, const stru
                                      KVC_CALIBRATIONS_MAX, &measuring.calibrations, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_arguments_whole("validate", "--pairs", arguments->flag[FLAG_PAIRS], PAIRS_LEAST,
-                                     PAIRS_MAX, &measuring.turns, diag);
+        status = kvc_arguments_whole("validate", "--pairs", arguments->flag[FLAG_PAIRS], KVC_PAIRS_LEAST,
+                                     KVC_PAIRS_MAX, &measuring.turns, diag);
     }
     if (status != KVC_OK) {
         return status;

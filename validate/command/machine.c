@@ -205,14 +205,6 @@ static const char *part_name(const struct kvc_measured_machine *machine)
     return machine->unseen ? "unseen" : "seen";
 }
 
-/* Adds the formatted value, or "-" for NaN. */
-static void add_number(struct kvc_grid *grid, const char *format, double value)
-{
-    char text[64];
-    snprintf(text, sizeof(text), format, value);
-    kvc_grid_add(grid, isnan(value) ? "-" : text);
-}
-
 static void add_row(const struct kvc_measured_machine *machine, size_t i, struct kvc_grid *grid)
 {
     const struct kvc_compared *compared = &machine->comparison.entry[i];
@@ -220,19 +212,20 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
     const struct kvc_score *score = &machine->comparison.score[i];
     kvc_grid_add(grid, machine->plan.entry[compared->run].id);
     kvc_grid_add(grid, scored->metric);
-    add_number(grid, "%.5g", compared->closed_form);
-    add_number(grid, "%+.1f %%", 100 * compared->closed_form_error_frac);
-    add_number(grid, "%.5g", score->predicted.mean);
-    add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
-    add_number(grid, "%.5g", scored->published);
-    add_number(grid, "%g %%", 100 * scored->tolerance_frac);
+    kvc_grid_add_number(grid, "%.5g", compared->closed_form);
+    kvc_grid_add_number(grid, "%+.1f %%", 100 * compared->closed_form_error_frac);
+    kvc_grid_add_number(grid, "%.5g", score->predicted.mean);
+    kvc_grid_add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
+    kvc_grid_add_number(grid, "%.5g", scored->published);
+    kvc_grid_add_number(grid, "%g %%", 100 * scored->tolerance_frac);
     kvc_grid_add(grid, compared->undecidable            ? "undecidable"
                        : scored->role == KVC_CASE_INPUT ? "-"
                                                         : kvc_verdict_names[score->verdict]);
-    add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].readings.half_frac[compared->reading]);
-    add_number(grid, "%.0f %%", 100 * machine->runs[compared->run].quiet_frac);
-    add_number(grid, "%.1f %%", 100 * machine->forecasts[compared->run].core_speed_frac);
-    add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
+    kvc_grid_add_number(grid, "%.1f %%",
+                        100 * machine->runs[compared->run].readings.half_frac[compared->reading]);
+    kvc_grid_add_number(grid, "%.0f %%", 100 * machine->runs[compared->run].quiet_frac);
+    kvc_grid_add_number(grid, "%.1f %%", 100 * machine->forecasts[compared->run].core_speed_frac);
+    kvc_grid_add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
 }
 
 static void print_cases(const struct kvc_measured_machine *machine)
@@ -284,9 +277,9 @@ static struct kvc_error_summary summary_of(const struct kvc_measured_machine *ma
 static void add_errors(struct kvc_grid *grid, const struct kvc_error_summary *summary)
 {
     bool none = summary->count == 0;
-    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->mean_abs_frac);
-    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->p95_abs_frac);
-    add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
+    kvc_grid_add_number(grid, "%.1f %%", none ? NAN : 100 * summary->mean_abs_frac);
+    kvc_grid_add_number(grid, "%.1f %%", none ? NAN : 100 * summary->p95_abs_frac);
+    kvc_grid_add_number(grid, "%.1f %%", none ? NAN : 100 * summary->max_abs_frac);
 }
 
 /* Prints the bounds of the errors and whether they are met, and how many readings are undecidable. */
@@ -339,7 +332,7 @@ static void print_errors(const struct kvc_measured_machine *machine)
             continue;
         }
         kvc_grid_add(&grid, classes[i].title);
-        add_number(&grid, "%.0f", (double)simulated.count);
+        kvc_grid_add_number(&grid, "%.0f", (double)simulated.count);
         add_errors(&grid, &simulated);
         add_errors(&grid, &closed_form);
     }

@@ -242,13 +242,6 @@ const char kvc_pairs_baseline_name[] = "pairs_baseline.csv";
 
 /* ---- the report ---- */
 
-static void add_number(struct kvc_grid *grid, const char *format, double value)
-{
-    char text[64];
-    snprintf(text, sizeof(text), format, value);
-    kvc_grid_add(grid, isnan(value) ? "-" : text);
-}
-
 static void add_head(struct kvc_grid *grid, const char *const *head)
 {
     for (size_t i = 0; i < grid->columns; i++) {
@@ -268,11 +261,11 @@ static void print_cases(const struct kvc_measured_machine *machine)
         const struct kvc_case *scored = &scores->cases.entry[i];
         kvc_grid_add(&grid, machine->plan.pair[entry->pair].a.id);
         kvc_grid_add(&grid, scored->metric);
-        add_number(&grid, "%.4f", entry->closed_form);
-        add_number(&grid, "%.4f", scores->score[i].predicted.mean);
-        add_number(&grid, "%.4f", scored->published);
-        add_number(&grid, "%.1f %%", 100 * entry->half_frac);
-        add_number(&grid, "%+.1f %%", 100 * scores->score[i].error_frac.mean);
+        kvc_grid_add_number(&grid, "%.4f", entry->closed_form);
+        kvc_grid_add_number(&grid, "%.4f", scores->score[i].predicted.mean);
+        kvc_grid_add_number(&grid, "%.4f", scored->published);
+        kvc_grid_add_number(&grid, "%.1f %%", 100 * entry->half_frac);
+        kvc_grid_add_number(&grid, "%+.1f %%", 100 * scores->score[i].error_frac.mean);
         kvc_grid_add(&grid, entry->undecidable               ? "undecidable"
                             : scored->role == KVC_CASE_INPUT ? "-"
                                                              : kvc_verdict_names[scores->score[i].verdict]);
@@ -301,12 +294,12 @@ void kvc_machine_pairs_print(const struct kvc_measured_machine *machine)
             continue;
         }
         kvc_grid_add(&grid, kvc_pair_metric_names[m]);
-        add_number(&grid, "%.0f", (double)found.errors.count);
-        add_number(&grid, "%.0f", (double)found.undecidable);
-        add_number(&grid, "%.1f %%", 100 * found.errors.mean_abs_frac);
-        add_number(&grid, "%.1f %%", 100 * found.errors.max_abs_frac);
-        add_number(&grid, "%.1f %%", 100 * found.closed_form.mean_abs_frac);
-        add_number(&grid, "%.1f %%", 100 * found.closed_form.max_abs_frac);
+        kvc_grid_add_number(&grid, "%.0f", (double)found.errors.count);
+        kvc_grid_add_number(&grid, "%.0f", (double)found.undecidable);
+        kvc_grid_add_number(&grid, "%.1f %%", 100 * found.errors.mean_abs_frac);
+        kvc_grid_add_number(&grid, "%.1f %%", 100 * found.errors.max_abs_frac);
+        kvc_grid_add_number(&grid, "%.1f %%", 100 * found.closed_form.mean_abs_frac);
+        kvc_grid_add_number(&grid, "%.1f %%", 100 * found.closed_form.max_abs_frac);
         snprintf(text, sizeof(text), "%zu of %zu", found.right, found.differing);
         kvc_grid_add(&grid, text);
     }

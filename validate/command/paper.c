@@ -16,7 +16,7 @@
  * two more follow where its interval is wide. */
 enum { REPLICAS_FIRST = 3, REPLICAS_ALL = 5 };
 
-/* A paper may have one identified parameter for each so many points that count. */
+/* A paper may have one identified parameter for this number of points that count. */
 enum { POINTS_PER_PARAMETER = 8 };
 
 /* An interval is wide if half of it, relative to the value, is larger than this. */

@@ -41,14 +41,6 @@ static void print_lacks(const struct kvc_cases *cases, const struct kvc_score *s
     kvc_grid_print(&grid, 2, stdout);
 }
 
-/* Adds the formatted value, or "-" for NaN. */
-static void add_number(struct kvc_grid *grid, const char *format, double value)
-{
-    char text[64];
-    snprintf(text, sizeof(text), format, value);
-    kvc_grid_add(grid, isnan(value) ? "-" : text);
-}
-
 static const char *verdict_text(const struct kvc_case *scored, const struct kvc_score *score)
 {
     return score->verdict == KVC_VERDICT_REGRESSED ? kvc_verdict_names[KVC_VERDICT_REGRESSED]
@@ -72,13 +64,13 @@ static void add_comparison(struct kvc_grid *grid, const struct kvc_case *scored,
         snprintf(text, sizeof(text), "by %.1f %%", 100 * fabs(score->error_frac.mean));
         kvc_grid_add(grid, score->error_frac.mean == 0 ? "held" : text);
     } else {
-        add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
+        kvc_grid_add_number(grid, "%+.1f %%", 100 * score->error_frac.mean);
     }
     if (kind != KVC_KIND_EQUATION) {
-        add_number(grid, "%.1f %%", 100 * score->error_frac.half_width);
+        kvc_grid_add_number(grid, "%.1f %%", 100 * score->error_frac.half_width);
     }
     if (kind == KVC_KIND_POINT || kind == KVC_KIND_EQUATION) {
-        add_number(grid, "%g %%", 100 * scored->tolerance_frac);
+        kvc_grid_add_number(grid, "%g %%", 100 * scored->tolerance_frac);
     }
     kvc_grid_add(grid, verdict_text(scored, score));
 }
@@ -105,9 +97,9 @@ static void print_cross_validated(const struct kvc_paper *paper)
         kvc_identified_unseen(&paper->identified, cases, i, value);
         kvc_identified_print(&paper->identified, value, text);
         kvc_grid_add(&grid, cases->entry[i].id);
-        add_number(&grid, "%+.1f %%", 100 * paper->scores[i].error_frac.mean);
-        add_number(&grid, "%+.1f %%", 100 * score->error_frac.mean);
-        add_number(&grid, "%.1f %%", 100 * score->error_frac.half_width);
+        kvc_grid_add_number(&grid, "%+.1f %%", 100 * paper->scores[i].error_frac.mean);
+        kvc_grid_add_number(&grid, "%+.1f %%", 100 * score->error_frac.mean);
+        kvc_grid_add_number(&grid, "%.1f %%", 100 * score->error_frac.half_width);
         kvc_grid_add(&grid, verdict_text(&cases->entry[i], score));
         kvc_grid_add(&grid, text);
     }
@@ -144,8 +136,8 @@ static void print_kind(const struct kvc_paper *paper, enum kvc_case_kind kind)
         }
         kvc_grid_add(&grid, scored->id);
         kvc_grid_add(&grid, scored->metric);
-        add_number(&grid, "%.5g", score->predicted.mean);
-        add_number(&grid, "%.2g", score->predicted.half_width);
+        kvc_grid_add_number(&grid, "%.5g", score->predicted.mean);
+        kvc_grid_add_number(&grid, "%.2g", score->predicted.half_width);
         add_comparison(&grid, scored, score);
         kvc_grid_add(&grid, scored->fact);
     }

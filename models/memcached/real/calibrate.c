@@ -50,7 +50,7 @@ enum {
     SERVED,  /* Wall clock. */
     SERVER,  /* Processor time of the server, without the kernel's interrupts. */
     CLIENT,  /* Time of the client, with them. */
-    LATENCY, /* Of the key's request. */
+    LATENCY, /* Time from the key's request to its answer. */
     VALUES
 };
 

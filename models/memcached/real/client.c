@@ -15,12 +15,13 @@
 
 enum {
     HEADER_BYTES = 8, /* UDP: number, datagram, datagrams, reserved. */
-    LINE_BYTES = 64,  /* Of a command or a response, besides its key. */
+    LINE_BYTES = 64,  /* A command or a response is no longer, besides its key. */
     AT_ONCE = 16,     /* Requests or responses in a row. */
     WAIT_MS = 1000,   /* For a server that takes no bytes. */
-    DIGIT_BITS = 6,   /* Of a character of a key. */
+    DIGIT_BITS = 6,   /* A character of a key carries them. */
     KEY_STRIDE = 256,
-    SLOT_BITS = 12, /* Of the number of a datagram; the rest tells apart what had the same slot before. */
+    SLOT_BITS = 12, /* They name the slot in the number of a datagram; the rest tells apart what had the same
+                       slot before. */
     DATAGRAM_BYTES = 65536,
 };
 

@@ -17,10 +17,11 @@
 /* ---- checks ---- */
 
 enum {
-    VALUE_BYTES_MAX = 1000000,  /* Items of memcached have at most 1 MiB (memcached -I). */
-    DATAGRAM_BYTES_MAX = 60000, /* Of a request, in memcached's buffer of 64 KiB. */
-    PRELOAD_KEYS = 4096,        /* At once. */
-    OPEN_REQUESTS = 1024,       /* In flight over UDP, of an open loop. */
+    VALUE_BYTES_MAX = 1000000, /* Items of memcached have at most 1 MiB (memcached -I). */
+    DATAGRAM_BYTES_MAX =
+        60000,            /* A request has no more, so that it fits into memcached's buffer of 64 KiB. */
+    PRELOAD_KEYS = 4096,  /* At once. */
+    OPEN_REQUESTS = 1024, /* In flight over UDP, of an open loop. */
 };
 
 /* Returns the most requests in flight; over TCP, the connections. */

@@ -13,9 +13,9 @@ enum { KVC_MEMCACHED_REAL_THREADS_MAX = 64 };
 /* A zeroed server can be closed. */
 struct kvc_memcached_real_server {
     pid_t process;
-    uint16_t port;                                  /* Of UDP and TCP, on 127.0.0.1. */
-    uint32_t threads;                               /* Threads that serve requests. */
-    clockid_t clock;                                /* Processor time of the whole process. */
+    uint16_t port;    /* The server listens here, over UDP and TCP, on 127.0.0.1. */
+    uint32_t threads; /* Threads that serve requests. */
+    clockid_t clock;  /* Processor time of the whole process. */
     int statistics[KVC_MEMCACHED_REAL_THREADS_MAX]; /* The scheduler's, for each of these threads. */
 };
 
