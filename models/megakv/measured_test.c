@@ -627,6 +627,24 @@ Test(measured, own_threads_do_not_wait_for_each_other)
     free(result);
 }
 
+/* The senders are the limit. After a launch that took longer than a cycle, a launch at the next cycle would
+ * be small, and the senders would wait for the large one after it. */
+Test(measured, launches_on_shared_threads_do_not_alternate)
+{
+    for (uint32_t streams = 1; streams <= 3; streams++) {
+        struct setup setup = shared(2);
+        struct kvc_megakv_cost_profile *profile = &setup.devices.costs;
+        setup.options.streams = streams;
+        profile->read.point[1].ns = profile->read_slowest.point[1].ns = 1.2 * (receive_ns + search_ns);
+        setup.scenario.run.warmup_ns = 60e6;
+        setup.scenario.run.duration_ns = 60e6;
+        struct kvc_result *result = simulate(&setup, NULL);
+        cr_expect_gt(kvc_test_stage(result, "send")->utilization_frac, 0.97, "%u streams: %g", streams,
+                     kvc_test_stage(result, "send")->utilization_frac);
+        free(result);
+    }
+}
+
 /* Additional cores change nothing if no tasks share a core. */
 Test(measured, own_threads_are_as_many_as_they_are)
 {

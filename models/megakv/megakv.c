@@ -251,6 +251,7 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
     socket->device = simulation->devices[number];
     socket->receive_gate = kvc_gate_create(0);
+    socket->sent_gate = kvc_gate_create(0);
     if (!simulation->on_thread) {
         int32_t gpu = socket->device.gpu, dram = socket->device.dram, copy = socket->device.copy;
         socket->gpu = kvc_gpu_streams_create(simulation->streams + 1);
@@ -290,6 +291,7 @@ static void close_socket(struct kvc_megakv_socket *socket)
     close_stream(&socket->insert_stream);
     kvc_megakv_writes_free(&socket->writes);
     kvc_gate_free(socket->receive_gate);
+    kvc_gate_free(socket->sent_gate);
     kvc_gpu_streams_free(socket->gpu);
     kvc_gate_free(socket->launch_gate);
     kvc_gate_free(socket->ended_gate);

@@ -158,15 +158,42 @@ static void run_on_thread(struct kvc_megakv_socket *socket, bool with_inserts)
     socket->first_core.free_ns = fmax(socket->first_core.free_ns, kvc_engine_now_ns());
 }
 
+/* Waits while the senders have more rows before them than the receivers have collected since began_ns, and no
+ * buffer is full. Otherwise, launches on shared threads would alternate between large and small batches, and
+ * the senders would wait for the large ones. */
+static void wait_for_senders(struct kvc_megakv_socket *socket, double began_ns)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    for (;;) {
+        double now_ns = kvc_engine_now_ns(), collected = 0;
+        double left = (double)(socket->handed_rows - socket->sent_rows);
+        bool full = false;
+        kvc_megakv_receive(socket, now_ns);
+        for (uint32_t i = 0; i < simulation->streams; i++) {
+            uint32_t rows = socket->pipelines[i].filling->batch->count;
+            collected += rows;
+            full = full || rows + simulation->config->frame_requests > KVC_MEGAKV_ROWS_MAX;
+        }
+        if (full || collected >= left) {
+            return;
+        }
+        double pace_ns = collected > 0 ? (now_ns - began_ns) / collected : simulation->config->cycle_ns;
+        kvc_gate_wait_until(socket->sent_gate, now_ns + fmax((left - collected) * pace_ns, 1e3));
+    }
+}
+
 void kvc_megakv_scheduler_main(void *data)
 {
     struct kvc_megakv_socket *socket = data;
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    double due_ns = 0;
+    double due_ns = 0, end_ns = 0;
     for (uint64_t cycle = 1;; cycle++) {
         bool with_inserts = cycle % simulation->config->delay == 0;
         due_ns += simulation->config->cycle_ns;
         kvc_engine_sleep_until_ns(due_ns);
+        if (simulation->shared) {
+            wait_for_senders(socket, end_ns);
+        }
         /* A swap needs a free buffer in every pipeline, so late senders and a late GPU delay the launch. */
         for (uint32_t i = 0; i < simulation->streams; i++) {
             kvc_gate_wait(socket->pipelines[i].free_gate);
@@ -186,7 +213,7 @@ void kvc_megakv_scheduler_main(void *data)
             launch(socket, with_inserts);
         }
         /* Receivers that share the core could not run during the launch, so they now get a full cycle. */
-        double end_ns = kvc_engine_now_ns();
+        end_ns = kvc_engine_now_ns();
         if (simulation->shared && end_ns >= due_ns + simulation->config->cycle_ns) {
             due_ns = end_ns;
         }

@@ -597,6 +597,10 @@ void kvc_megakv_sender_main(void *data)
         kvc_gate_wait(pipeline->ready_gate);
         struct kvc_megakv_buffer *buffer = pipeline->ready[pipeline->ready_head++ % KVC_MEGAKV_BUFFERS_MAX];
         serve(pipeline, buffer);
+        pipeline->socket->sent_rows += buffer->batch->count;
+        if (pipeline->socket->simulation->shared) {
+            kvc_gate_post(pipeline->socket->sent_gate);
+        }
         buffer->batch->count = 0;
         buffer->gets = 0;
         buffer->received_sum_ns = 0;

@@ -278,7 +278,9 @@ struct kvc_megakv_socket {
     struct kvc_megakv_writes writes;        /* Jobs for the next insert launch. */
     struct kvc_megakv_stream insert_stream; /* insert_stream = "own". */
     struct kvc_gpu_streams *gpu;            /* Streams of the pipelines, then that of the inserts. */
-    struct kvc_gate *launch_gate;           /* Wakes the actor of the streams at a launch. */
+    uint64_t handed_rows, sent_rows; /* Rows of all buffers that the senders have got, and given back. */
+    struct kvc_gate *sent_gate;      /* threads = "shared": tells that a sender has given one back. */
+    struct kvc_gate *launch_gate;    /* Wakes the actor of the streams at a launch. */
     struct kvc_gate *ended_gate; /* Wakes the scheduler when all pipelines' streams have ended a launch. */
     struct kvc_megakv_share copies_in, copies_out; /* Bytes to the GPU and back. */
     struct kvc_megakv_share kernels;               /* Work of kernels. */

@@ -110,6 +110,7 @@ void kvc_megakv_count_kernel(struct kvc_megakv_simulation *simulation,
 void kvc_megakv_hand_over(struct kvc_megakv_pipeline *pipeline, struct kvc_megakv_buffer *buffer)
 {
     buffer->searched_ns = kvc_engine_now_ns();
+    pipeline->socket->handed_rows += buffer->batch->count;
     pipeline->ready[pipeline->ready_tail++ % KVC_MEGAKV_BUFFERS_MAX] = buffer;
     kvc_gate_post(pipeline->ready_gate);
 }

@@ -52,6 +52,9 @@ struct kvc_megakv_real_pipeline {
     struct kvc_megakv_real_buffer *sending;
     uint32_t sent; /* GETs of `sending` that are answered. */
     struct kvc_megakv_real_answerer answerer;
+
+    /* Rows of all buffers that the sender has given back. The scheduler asks for it again and again. */
+    _Alignas(64) atomic_ullong sent_rows;
 };
 
 struct kvc_megakv_real_node {
@@ -73,8 +76,9 @@ struct kvc_megakv_real_node {
     /* Only the scheduler uses the fields from here on. */
     double due_ns; /* When the next cycle is due [ns]. */
     uint64_t cycle;
-    bool collecting;    /* A cycle has begun, and the scheduler waits for the pipelines' buffers. */
-    uint32_t collected; /* Buffers of this cycle that have arrived. */
+    uint64_t handed_rows; /* Rows of all buffers that it has given to the senders. */
+    bool collecting;      /* A cycle has begun, and the scheduler waits for the pipelines' buffers. */
+    uint32_t collected;   /* Buffers of this cycle that have arrived. */
     struct kvc_megakv_real_buffer *buffers[KVC_MEGAKV_REAL_PIPELINES_MAX];
     struct kvc_megakv_real_task_time search, insert;
     uint64_t search_launches, insert_launches; /* Launches within the measured time. */

@@ -150,6 +150,7 @@ static double launch(struct kvc_megakv_real_node *node)
     node->due_ns += node->cycle_ns;
     kvc_megakv_real_search_buffers(node, node->buffers);
     for (uint32_t i = 0; i < node->count; i++) {
+        node->handed_rows += node->buffers[i]->rows;
         kvc_spsc_ring_push(&node->pipeline[i]->ready, node->buffers[i]);
     }
     if (++node->cycle % node->delay == 0) {
@@ -164,11 +165,28 @@ static double launch(struct kvc_megakv_real_node *node)
     return end_ns;
 }
 
+/* Returns whether a launch on shared threads waits: the senders have more rows before them than the receivers
+ * have collected, and no buffer is full. */
+static bool waits_for_senders(const struct kvc_megakv_real_node *node)
+{
+    uint64_t left = node->handed_rows, collected = 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct kvc_megakv_real_pipeline *pipeline = node->pipeline[i];
+        left -= atomic_load_explicit(&pipeline->sent_rows, memory_order_relaxed);
+        collected += pipeline->filling->rows;
+        if (pipeline->filling->rows + pipeline->feed.frame[pipeline->frame].requests >
+            pipeline->filling->room) {
+            return false;
+        }
+    }
+    return collected < left;
+}
+
 double kvc_megakv_real_scheduler_step(void *data)
 {
     struct kvc_megakv_real_node *node = data;
     if (!node->collecting) {
-        if (now_ns(node) < node->due_ns) {
+        if (now_ns(node) < node->due_ns || (node->shared && waits_for_senders(node))) {
             return 0;
         }
         for (uint32_t i = 0; i < node->count; i++) {
@@ -192,6 +210,7 @@ double kvc_megakv_real_scheduler_step(void *data)
 
 static void finish(struct kvc_megakv_real_pipeline *pipeline)
 {
+    atomic_fetch_add_explicit(&pipeline->sent_rows, pipeline->sending->rows, memory_order_relaxed);
     kvc_megakv_real_buffer_clear(pipeline->sending);
     kvc_spsc_ring_push(&pipeline->free, pipeline->sending);
     pipeline->sending = NULL;
