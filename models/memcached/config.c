@@ -403,31 +403,37 @@ double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config)
            (config->options->stack_receive_cycles + kvc_memcached_kernel_cycles(config->options));
 }
 
-/* Returns the measured costs over the transport; NULL: none are known. */
-static const struct kvc_memcached_transport_costs *costs_of(const struct kvc_memcached_config *config)
+uint64_t kvc_memcached_requests_most(const struct kvc_scenario *scenario)
 {
-    return config->profile == NULL ? NULL : config->tcp ? &config->profile->tcp : &config->profile->udp;
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
+    if (workload->arrival == KVC_ARRIVAL_CLOSED) {
+        return workload->clients;
+    }
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+        return config->outstanding;
+    }
+    return config->tcp ? kvc_workload_connections(workload) : KVC_MEMCACHED_OPEN_REQUESTS;
 }
 
 /* Sets the fields of clients on the node itself, after those of their transport. With measured costs, they
  * poll on one core, and the server has the others. A store that fits into the caches is part of the costs. */
 static void set_loopback(const struct kvc_scenario *scenario, struct kvc_memcached_config *config)
 {
-    const struct kvc_memcached_transport_costs *costs = costs_of(config);
     config->loopback = true;
     config->staged = false;
-    if (costs == NULL) {
+    if (config->profile == NULL) {
         return;
     }
-    config->client_core = kvc_workload_clients_wait(&scenario->workload);
-    config->client_ns = costs->client_ns;
-    config->path_ns = config->client_core ? 0 : config->client_ns / 2;
-    config->wait_ns = config->tcp ? config->profile->wait_ns : 0;
-    config->wake_ns = config->profile->wake_ns;
-    config->crowd = fmax(config->threads / fmax((double)config->cpu->cores - 1, 1), 1);
+    config->client_core = true;
+    config->path_ns = 0;
+    config->wake_ns = kvc_memcached_transport_costs_of(config)->wake_ns;
+    double keys = fmin((double)scenario->workload.keys, KVC_MEMCACHED_MANY_KEYS);
+    config->doublings = fmax(log2(keys / KVC_MEMCACHED_FEW_KEYS), 0);
+    config->cores = config->cpu->cores > 1 ? (uint32_t)config->cpu->cores - 1 : 1;
     config->multiget =
         kvc_workload_has_multigets(&scenario->workload) ? (uint32_t)scenario->workload.multiget : 1;
-    config->line_ns = (1 - config->llc_frac) * config->dram->random_line_ns;
+    config->line_ns = 0;
     config->locks_sets = false; /* memcached 1.6 locks an item, and a queue of its size for a moment. */
 }
 

@@ -94,6 +94,11 @@ enum {
 };
 
 enum {
+    KVC_MEMCACHED_AT_ONCE = 16,         /* Responses, then requests, in a step of clients on the node. */
+    KVC_MEMCACHED_OPEN_REQUESTS = 1024, /* In flight over UDP, of an open loop of such clients. */
+};
+
+enum {
     KVC_MEMCACHED_SLAB_BYTES = 1 << 20, /* Size of a slab (fc_settings.h, SLAB_SIZE). */
     KVC_MEMCACHED_SLAB_ITEM_BYTES = 49, /* Header of an item before its key (fc_item.h, struct item). */
 };
@@ -139,7 +144,7 @@ struct kvc_memcached_config {
     bool owned;             /* The NIC delivers a packet to the thread that serves it. */
     bool tcp;               /* Requests come over connections. */
     bool loopback;          /* Clients are on the node itself. */
-    bool client_core;       /* All of them work on one core, which may be what limits them. */
+    bool client_core;       /* They work on one core, which may be what limits them, by measured costs. */
     bool offline;           /* Requests come from memory, without packets. */
     bool polls;             /* Threads poll, and draw full power even when idle. */
     bool locks_gets, locks_sets;
@@ -153,11 +158,11 @@ struct kvc_memcached_config {
     double depth_ns;  /* Latency of the pipeline, without the times of a packet's bytes. */
     double path_ns;   /* Latency of the network, one way; over TCP, plus half of the client's own work. */
     double io_ns;     /* Fatcache: time of a blocking system call, without the time of the SSD. */
-    double wait_ns;   /* A wait for connections, after which a thread serves all that are ready; 0: each
-                         request has one among its costs. */
     double wake_ns;   /* Time until a sleeping thread runs; 0: not modelled. */
-    double client_ns; /* Work of a client's core for a request and its response over TCP or on the node. */
-    double crowd;     /* With a profile: threads of the server for each core that they have, at least 1. */
+    double client_ns; /* Work of a client's core for a request and its response over TCP or on the node,
+                         without measured costs. */
+    double doublings; /* With a profile: of the store beyond one that stays in the caches. */
+    uint32_t cores;   /* With a profile: cores of the server's threads. */
     double price_usd; /* Price of the processors or FPGAs of all sockets and nodes; 0: unknown. */
 };
 
@@ -167,12 +172,22 @@ static inline const struct kvc_memcached_config *kvc_memcached_config_of(const s
     return scenario->config;
 }
 
+/* Returns the measured costs of the transport; the configuration must have a profile. */
+static inline const struct kvc_memcached_transport_costs *
+kvc_memcached_transport_costs_of(const struct kvc_memcached_config *config)
+{
+    return config->tcp ? &config->profile->tcp : &config->profile->udp;
+}
+
 /* Returns the cycles of the kernel for a request, except for receiving its packet. */
 double kvc_memcached_kernel_cycles(const struct kvc_memcached_options *options);
 
 /* Returns the cycles of the kernel for a request over TCP and its response. On the node itself, the sender's
  * system call does the receiver's protocol work; over a NIC, the receiver does, which is the same work. */
 double kvc_memcached_tcp_cycles(const struct kvc_memcached_config *config);
+
+/* Returns the most requests that clients on the node have in flight; over TCP, their connections. */
+uint64_t kvc_memcached_requests_most(const struct kvc_scenario *scenario);
 
 /* Returns the bytes of an item. */
 uint32_t kvc_memcached_slab_item_bytes(uint32_t key_bytes, uint32_t value_bytes);

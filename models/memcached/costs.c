@@ -84,27 +84,64 @@ static struct kvc_memcached_cost tcp_cost(const struct kvc_memcached_config *con
                                                    value_ns(config, message)};
 }
 
+/* Returns the datagrams of a response beyond the first. */
+static double further_datagrams(const struct kvc_memcached_config *config,
+                                const struct kvc_memcached_message *message)
+{
+    bool returns = message->op == KVC_OP_GET && message->hit;
+    return config->tcp || !returns
+               ? 0
+               : ceil(kvc_memcached_response_bytes(config, message) / KVC_MEMCACHED_DATAGRAM_BYTES) - 1;
+}
+
+/* Returns the part of a multiget that each of its keys takes [ns]. */
+static double key_ns(const struct kvc_memcached_config *config, double first_ns, double further_ns)
+{
+    return (first_ns + (config->multiget - 1) * further_ns) / config->multiget;
+}
+
 /* Measured costs. A DELETE counts as a SET without a value, and a miss as a GET without one. What is sent
  * together is one multiget, whose keys all take the same part of it; over UDP each pair has datagrams of its
  * own. */
 static struct kvc_memcached_cost profile_cost(const struct kvc_memcached_config *config,
                                               const struct kvc_memcached_message *message)
 {
-    const struct kvc_memcached_transport_costs *costs =
-        config->tcp ? &config->profile->tcp : &config->profile->udp;
-    double value = message->value_bytes, keys = config->multiget;
-    if (message->op != KVC_OP_GET) {
-        double bytes = message->op == KVC_OP_SET ? value : 0;
-        return (struct kvc_memcached_cost){.serve_ns =
-                                               config->crowd * (costs->set_ns + bytes * costs->set_byte_ns)};
+    const struct kvc_memcached_transport_costs *costs = kvc_memcached_transport_costs_of(config);
+    double value = message->value_bytes,
+           serve_ns =
+               message->key_bytes * config->profile->key_byte_ns +
+               config->doublings * (config->profile->doubling_ns + value * config->profile->doubling_byte_ns);
+    if (message->op == KVC_OP_GET) {
+        serve_ns += key_ns(config, costs->get_ns, costs->key_ns) +
+                    further_datagrams(config, message) * config->profile->datagram_ns +
+                    (message->hit ? value : 0) * costs->get_byte_ns;
+    } else {
+        serve_ns += costs->set_ns + (message->op == KVC_OP_SET ? value : 0) * costs->set_byte_ns;
     }
-    double bytes = message->hit ? value : 0;
-    double response = kvc_memcached_response_bytes(config, message);
-    double further = config->tcp ? 0 : ceil(response / KVC_MEMCACHED_DATAGRAM_BYTES) - 1;
-    double key_ns = (costs->get_ns + (keys - 1) * costs->key_ns) / keys;
-    return (struct kvc_memcached_cost){
-        .serve_ns =
-            config->crowd * (key_ns + further * config->profile->datagram_ns + bytes * costs->get_byte_ns)};
+    return (struct kvc_memcached_cost){.serve_ns = serve_ns};
+}
+
+double kvc_memcached_client_send_ns(const struct kvc_memcached_config *config,
+                                    const struct kvc_memcached_message *message)
+{
+    const struct kvc_memcached_transport_costs *costs = kvc_memcached_transport_costs_of(config);
+    double bytes_ns = message->key_bytes * config->profile->client_key_byte_ns;
+    return message->op == KVC_OP_GET
+               ? bytes_ns + key_ns(config, costs->send_ns, costs->client_key_ns)
+               : bytes_ns + costs->send_ns +
+                     (message->op == KVC_OP_SET ? message->value_bytes : 0) * costs->send_byte_ns;
+}
+
+double kvc_memcached_client_receive_ns(const struct kvc_memcached_config *config,
+                                       const struct kvc_memcached_message *message)
+{
+    const struct kvc_memcached_transport_costs *costs = kvc_memcached_transport_costs_of(config);
+    if (message->op != KVC_OP_GET) {
+        return costs->receive_ns;
+    }
+    return key_ns(config, costs->receive_ns, 0) +
+           further_datagrams(config, message) * config->profile->client_datagram_ns +
+           (message->hit ? message->value_bytes : 0) * costs->receive_byte_ns;
 }
 
 static struct kvc_memcached_cost vanilla_cost(const struct kvc_memcached_config *config,

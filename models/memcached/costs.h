@@ -31,6 +31,13 @@ double kvc_memcached_wire_ns(const struct kvc_memcached_config *config, double m
 struct kvc_memcached_cost kvc_memcached_cost_of(const struct kvc_memcached_config *config,
                                                 const struct kvc_memcached_message *message);
 
+/* Return the time of the clients' core for a request and for its response, with measured costs, without its
+ * looks for responses [ns]. */
+double kvc_memcached_client_send_ns(const struct kvc_memcached_config *config,
+                                    const struct kvc_memcached_message *message);
+double kvc_memcached_client_receive_ns(const struct kvc_memcached_config *config,
+                                       const struct kvc_memcached_message *message);
+
 /* Returns the stall of a thread for the `lines` table lines of a burst's requests [ns]. */
 double kvc_memcached_stall_ns(const struct kvc_memcached_config *config, double lines);
 

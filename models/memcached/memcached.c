@@ -389,7 +389,7 @@ static void report_metrics(void *state, struct kvc_result *result)
                               last->written.host - first->written.host);
     }
     if (config->profile != NULL) {
-        kvc_metrics_set_ratio(model, "server_ns", (last->work_ns - first->work_ns) / config->crowd,
+        kvc_metrics_set_ratio(model, "server_ns", last->work_ns - first->work_ns,
                               (double)(last->served - first->served));
     }
     if (config->price_usd > 0) {

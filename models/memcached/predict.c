@@ -119,15 +119,32 @@ static double lines_of(const struct kvc_scenario *scenario, enum kvc_op op, bool
     return chained_lines(scenario, op, hit);
 }
 
-/* Returns a request's part of its thread's wait for connections: all that may be ready share one. */
-static double wait_ns(const struct kvc_scenario *scenario)
+/* Returns the work of the clients' core for a request and its response; those of a step share a look [ns]. */
+static double client_ns(const struct kvc_memcached_config *config,
+                        const struct kvc_memcached_message *message)
+{
+    return kvc_memcached_client_send_ns(config, message) + kvc_memcached_client_receive_ns(config, message) +
+           kvc_memcached_transport_costs_of(config)->look_ns / KVC_MEMCACHED_AT_ONCE;
+}
+
+/* Adds what measured costs of a node say beyond those of the message itself. A request has its part of its
+ * thread's wait for connections: all that may be ready share one. Threads that share a core take turns. A
+ * lone request wakes its thread, and has a look of the clients for itself. */
+static void add_node(const struct kvc_scenario *scenario, double *serve_ns, double *alone_ns)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double waiting = workload->arrival == KVC_ARRIVAL_SATURATE ? config->outstanding
-                     : workload->arrival == KVC_ARRIVAL_CLOSED ? (double)workload->clients
-                                                               : 1;
-    return config->crowd * config->wait_ns / fmax(waiting / config->threads, 1);
+    if (config->profile == NULL) {
+        return;
+    }
+    const struct kvc_memcached_transport_costs *costs = kvc_memcached_transport_costs_of(config);
+    double wait_ns = config->profile->wait_ns;
+    double waiting = kvc_workload_clients_wait(&scenario->workload)
+                         ? (double)kvc_memcached_requests_most(scenario) / config->threads
+                         : 1;
+    *serve_ns += wait_ns / (config->tcp ? fmax(waiting, 1) : 1);
+    *alone_ns += *serve_ns - wait_ns + costs->notify_ns + costs->look_ns * (1 - 1.0 / KVC_MEMCACHED_AT_ONCE);
+    *serve_ns *= fmax((double)config->threads / config->cores, 1);
+    *alone_ns -= *serve_ns;
 }
 
 static void add_load(struct loads *loads, const struct kvc_scenario *scenario, double burst, enum kvc_op op,
@@ -141,9 +158,10 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
         .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_requested(workload)),
         .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_requested(workload))};
     struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
-    cost.serve_ns += wait_ns(scenario);
+    double alone_ns = 0;
+    add_node(scenario, &cost.serve_ns, &alone_ns);
     double receive_ns = config->client_core
-                            ? config->client_ns
+                            ? client_ns(config, &message)
                             : kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
     double send_ns = kvc_memcached_wire_ns(config, kvc_memcached_response_bytes(config, &message));
     double lines = lines_of(scenario, op, hit);
@@ -157,7 +175,7 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
     loads->memory_ns += frac * lines * config->memory_ns;
     loads->kind[2 * op + hit] = (struct kind){
         .share = frac,
-        .alone_ns = 2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
+        .alone_ns = alone_ns + 2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
                     kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns,
         .thread_ns = cost.receive_ns + cost.serve_ns + fmax(stall_ns, lock_ns)};
 }
@@ -330,7 +348,9 @@ void kvc_memcached_set_node_cpu(const struct kvc_scenario *scenario, struct kvc_
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     if (config->loopback && config->kind == KVC_MEMCACHED_VANILLA) {
         double threads = config->threads * kvc_stages_find(result, "threads")->utilization_frac;
-        double clients = result->throughput_mops * 1e-3 / kvc_scenario_shards(scenario) * config->client_ns;
+        double clients = config->client_core ? kvc_stages_find(result, "client")->utilization_frac
+                                             : result->throughput_mops * 1e-3 /
+                                                   kvc_scenario_shards(scenario) * config->client_ns;
         kvc_metrics_set(&result->model, "node_cpu_frac",
                         (threads + clients) / (double)(config->cpu->cores * config->cpu->threads_per_core));
     }

@@ -41,7 +41,7 @@ static uint32_t pop(struct kvc_memcached_queue *queue)
 
 /* ---- requests ---- */
 
-enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES };
+enum { ARRIVES, RECEIVED, LOCKS, BLOCKS, DONE, BEGINS, MISSED, INVALIDATES, DUE, CLIENTS, LOOKED };
 
 enum {
     TRACE_WAITS = 65536 /* Requests of a trace or an open load that connections hold back at a full queue. */
@@ -50,7 +50,7 @@ enum {
 enum { MARKS = 3 }; /* Arrival at a ring, begin of its service, and end of it. */
 
 struct kvc_memcached_request {
-    double sent_ns, arrived_ns, served_from_ns;
+    double sent_ns, arrived_ns, served_from_ns, served_ns;
     uint32_t value_bytes, client, connection;
     uint16_t owner;     /* Thread whose ring the packet has reached, then the one that serves the request. */
     uint16_t ring;      /* Thread whose ring the client's packets reach. */
@@ -86,6 +86,18 @@ static uint32_t waiting_max(const struct kvc_memcached_server *server)
         return TRACE_WAITS;
     }
     return saturates(server) ? server->config->outstanding : 1;
+}
+
+/* Opens what clients on the node need, with measured costs. */
+static void open_node(struct kvc_memcached_server *server)
+{
+    const struct kvc_memcached_config *config = server->config;
+    server->clients.most = kvc_memcached_requests_most(server->scenario);
+    server->core = kvc_array_of(config->cores, sizeof(*server->core));
+    for (uint32_t i = 0; i < config->cores; i++) {
+        server->core[i].running = -1;
+        open_queue(&server->core[i].ready, config->threads, 1);
+    }
 }
 
 void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct kvc_scenario *scenario,
@@ -126,6 +138,9 @@ void kvc_memcached_server_open(struct kvc_memcached_server *server, const struct
         open_queue(&server->thread[i].ring, ring, least);
         open_queue(&server->thread[i].handed, config->room, least);
     }
+    if (config->client_core) {
+        open_node(server);
+    }
 }
 
 void kvc_memcached_server_close(struct kvc_memcached_server *server)
@@ -134,6 +149,12 @@ void kvc_memcached_server_close(struct kvc_memcached_server *server)
         free(server->thread[i].ring.request);
         free(server->thread[i].handed.request);
     }
+    for (uint32_t i = 0; server->core != NULL && i < server->config->cores; i++) {
+        free(server->core[i].ready.request);
+    }
+    free(server->core);
+    free(server->clients.due.request);
+    free(server->clients.answered.request);
     free(server->socket.request);
     free(server->thread);
     kvc_database_engine_close(&server->database);
@@ -200,15 +221,37 @@ static uint16_t ring_of(const struct kvc_memcached_server *server, uint32_t numb
                                  : (uint16_t)kvc_rss_queue(server->rss, server->batch->connection);
 }
 
-/* Sends a request over the wire at reaches_ns. */
+/* Adds a request to a queue that grows. */
+static void push_grown(struct kvc_memcached_queue *queue, uint32_t number)
+{
+    if (queue->count == queue->room) {
+        struct kvc_memcached_queue grown = {0};
+        open_queue(&grown, 2 * queue->room, KVC_MEMCACHED_BURST_MAX);
+        while (queue->count > 0) {
+            push(&grown, pop(queue));
+        }
+        free(queue->request);
+        *queue = grown;
+    }
+    push(queue, number);
+}
+
+/* Sends a request over the wire at reaches_ns, or hands it to the clients' thread on the node. */
 static void transmit(struct kvc_memcached_server *server, double reaches_ns, uint32_t number)
 {
     const struct kvc_memcached_message message = message_of(server, number);
+    server->request[number].owner = server->request[number].ring;
+    if (server->clients.works && reaches_ns <= server->clients.now_ns) {
+        push_grown(&server->clients.due, number); /* This step still sends it. */
+        return;
+    }
+    if (server->config->client_core) {
+        kvc_events_add(&server->events, reaches_ns, DUE, 0, number);
+        return;
+    }
     double bytes = kvc_memcached_request_bytes(server->config, &message);
     double time_ns = kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, reaches_ns,
-                               server->config->client_core ? server->config->client_ns / 2
-                                                           : kvc_memcached_wire_ns(server->config, bytes));
-    server->request[number].owner = server->request[number].ring;
+                               kvc_memcached_wire_ns(server->config, bytes));
     kvc_events_add(&server->events, time_ns + server->config->path_ns, ARRIVES, 0, number);
 }
 
@@ -438,11 +481,6 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
         double wake_ns = thread->awake ? 0 : config->wake_ns;
         thread->awake = true;
         thread->waking_ns += wake_ns;
-        if (config->wait_ns > 0 && thread->ready == 0) {
-            thread->ready = thread->jobs + queue->count;
-            wake_ns += config->crowd * config->wait_ns;
-        }
-        thread->ready -= thread->ready > 0 ? thread->jobs : 0;
         serve(server, now_ns + wake_ns, number);
         return;
     }
@@ -452,6 +490,132 @@ static void start(struct kvc_memcached_server *server, double now_ns, uint16_t n
         receive_ns += kvc_memcached_cost_of(config, &message).receive_ns;
     }
     kvc_events_add(&server->events, now_ns + receive_ns, RECEIVED, number, 0);
+}
+
+/* ---- threads that share cores, with measured costs ---- */
+
+/* A thread keeps a core for so long if others wait for it: the next tick of Linux at 250 Hz, whose base slice
+ * is shorter. */
+static const double slice_ns = 4e6;
+
+/* Takes the oldest request of a queue, with the other keys of its multiget. Returns how many. */
+static uint32_t pop_together(struct kvc_memcached_server *server, struct kvc_memcached_queue *queue,
+                             uint32_t *into)
+{
+    uint32_t count = 0, most = server->config->multiget;
+    most = most < KVC_MEMCACHED_BURST_MAX ? most : KVC_MEMCACHED_BURST_MAX;
+    do {
+        into[count++] = pop(queue);
+        const struct kvc_memcached_request *first = &server->request[into[0]],
+                                           *next = &server->request[queue->request[queue->first]];
+        if (queue->count == 0 || first->op != KVC_OP_GET || next->op != KVC_OP_GET ||
+            next->sent_ns != first->sent_ns || next->connection != first->connection) {
+            break;
+        }
+    } while (count < most);
+    return count;
+}
+
+static struct kvc_memcached_core *core_of(struct kvc_memcached_server *server, uint16_t thread)
+{
+    return &server->core[thread % server->config->cores];
+}
+
+/* Returns the queue that a thread serves. */
+static struct kvc_memcached_queue *queue_of(struct kvc_memcached_server *server, uint16_t number)
+{
+    return server->config->shared ? &server->socket : &server->thread[number].ring;
+}
+
+/* Lets a thread run, after delay_ns, until it has looked for what is ready. */
+static void run_thread(struct kvc_memcached_server *server, double now_ns, uint16_t number, double delay_ns)
+{
+    struct kvc_memcached_core *core = core_of(server, number);
+    core->running = number;
+    core->since_ns = now_ns;
+    kvc_events_add(&server->events, now_ns + delay_ns, LOOKED, number, 0);
+}
+
+/* Gives the core of a thread to the next one that waits for it. */
+static void leave_core(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    struct kvc_memcached_core *core = core_of(server, number);
+    core->running = -1;
+    if (core->ready.count > 0) {
+        run_thread(server, now_ns, (uint16_t)pop(&core->ready), server->config->profile->switch_ns);
+    }
+}
+
+/* Wakes a thread that sleeps. */
+static void rouse(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    struct kvc_memcached_core *core = core_of(server, number);
+    if (thread->awake) {
+        return;
+    }
+    thread->awake = true;
+    if (core->running < 0) {
+        run_thread(server, now_ns, number, server->config->wake_ns);
+    } else {
+        push(&core->ready, number);
+    }
+}
+
+/* Wakes the threads that a request concerns. */
+static void rouse_for(struct kvc_memcached_server *server, double now_ns, uint16_t owner)
+{
+    for (uint16_t i = 0; i < server->config->threads; i++) {
+        if (server->config->shared || i == owner) {
+            rouse(server, now_ns, i);
+        }
+    }
+}
+
+/* Returns whether a request makes an idle core run. */
+static bool needs_core(struct kvc_memcached_server *server, uint16_t owner)
+{
+    bool idle = !server->config->shared && core_of(server, owner)->running < 0;
+    for (uint32_t i = 0; server->config->shared && i < server->config->cores; i++) {
+        idle |= server->core[i].running < 0;
+    }
+    return idle;
+}
+
+/* A thread goes on with what its latest look has found, or looks again. */
+static void serve_ready(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    struct kvc_memcached_queue *queue = queue_of(server, number);
+    struct kvc_memcached_core *core = core_of(server, number);
+    double wait_ns = server->config->profile->wait_ns;
+    if (thread->ready > 0 && queue->count > 0) {
+        thread->ready--;
+        thread->jobs = pop_together(server, queue, thread->job);
+        thread->started_ns = now_ns;
+        serve(server, now_ns, number);
+    } else if (core->ready.count > 0 && now_ns - core->since_ns >= slice_ns) {
+        push(&core->ready, number);
+        leave_core(server, now_ns, number);
+    } else {
+        thread->busy_ns += wait_ns;
+        thread->work_ns += wait_ns;
+        kvc_events_add(&server->events, now_ns + wait_ns, LOOKED, number, 0);
+    }
+}
+
+/* A thread has looked: it serves what is there, one datagram over UDP, or falls asleep. */
+static void looked(struct kvc_memcached_server *server, double now_ns, uint16_t number)
+{
+    struct kvc_memcached_thread *thread = &server->thread[number];
+    uint32_t count = queue_of(server, number)->count;
+    thread->ready = server->config->shared && count > 0 ? 1 : count;
+    if (count > 0) {
+        serve_ready(server, now_ns, number);
+    } else {
+        thread->awake = false;
+        leave_core(server, now_ns, number);
+    }
 }
 
 /* Ends the job of a thread. Returns the number of its requests, which stay in `job` until the next one. */
@@ -486,6 +650,11 @@ static void arrive(struct kvc_memcached_server *server, double now_ns, uint32_t 
 {
     uint16_t owner = server->request[number].owner;
     server->request[number].arrived_ns = now_ns;
+    if (server->config->client_core) {
+        push_grown(queue_of(server, owner), number);
+        rouse_for(server, now_ns, owner);
+        return;
+    }
     if (!server->config->staged && server->config->shared) {
         if (push(&server->socket, number)) {
             wake(server, now_ns, owner);
@@ -538,22 +707,13 @@ static uint8_t outcome_of(const struct kvc_memcached_request *request)
     }
 }
 
-/* Sends the response to a request. A saturating client then sends its next request, and a miss may continue
- * at the database. */
-static void answer(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+/* A client has received the response to a request that was served at served_ns. A saturating client then
+ * sends its next request, and a miss may continue at the database. */
+static void take_response(struct kvc_memcached_server *server, double served_ns, double done_ns,
+                          double until_ns, uint32_t number)
 {
-    const struct kvc_memcached_config *config = server->config;
     struct kvc_memcached_request *request = &server->request[number];
-    const struct kvc_memcached_message message = message_of(server, number);
     enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
-    double bytes = kvc_memcached_response_bytes(config, &message);
-    double sent_ns = kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns + config->depth_ns,
-                               kvc_memcached_wire_ns(config, bytes));
-    if (config->client_core) {
-        sent_ns =
-            kvc_serve(&server->receive_free_ns, &server->receive_busy_ns, sent_ns, config->client_ns / 2);
-    }
-    double done_ns = sent_ns + config->path_ns;
     request->missed |= asked == KVC_OP_GET && !request->hit;
     bool queries = has_database(server) && kvc_cache_aside_queries(wanted, asked, request->hit);
     if (queries || request->invalidated.left > 0) {
@@ -567,7 +727,7 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
         double *mark_ns = kvc_answers_marks(&server->answers);
         mark_ns[0] = request->arrived_ns + server->stopped_ns;
         mark_ns[1] = request->served_from_ns + server->stopped_ns;
-        mark_ns[2] = now_ns + server->stopped_ns;
+        mark_ns[2] = served_ns + server->stopped_ns;
     }
     if (server->goes_on) {
         kvc_source_complete(server->source, &request->client, &done_ns, 1);
@@ -587,6 +747,91 @@ static void answer(struct kvc_memcached_server *server, double now_ns, double un
     }
 }
 
+/* ---- clients on the node, with measured costs ---- */
+
+/* The clients' thread begins a step if there is something to do. */
+static void begin_step(struct kvc_memcached_server *server, double now_ns)
+{
+    struct kvc_memcached_clients *clients = &server->clients;
+    bool sends = clients->due.count > 0 && clients->in_flight < clients->most;
+    if (clients->works || (clients->answered.count == 0 && !sends)) {
+        return;
+    }
+    double look_ns = clients->in_flight > 0 ? kvc_memcached_transport_costs_of(server->config)->look_ns : 0;
+    clients->works = true;
+    clients->sends = false;
+    clients->left = KVC_MEMCACHED_AT_ONCE;
+    clients->jobs = 0;
+    server->receive_busy_ns += look_ns;
+    kvc_events_add(&server->events, now_ns + look_ns, CLIENTS, 0, 0);
+}
+
+/* Begins to receive a response or to send a request, or ends the step. */
+static void go_on_step(struct kvc_memcached_server *server, double now_ns)
+{
+    const struct kvc_memcached_config *config = server->config;
+    struct kvc_memcached_clients *clients = &server->clients;
+    double work_ns = 0;
+    if (!clients->sends && (clients->left == 0 || clients->answered.count == 0)) {
+        clients->sends = true;
+        clients->left = KVC_MEMCACHED_AT_ONCE;
+    }
+    if (clients->sends &&
+        (clients->left == 0 || clients->due.count == 0 || clients->in_flight == clients->most)) {
+        clients->works = false;
+        begin_step(server, now_ns);
+        return;
+    }
+    clients->left--;
+    clients->jobs = pop_together(server, clients->sends ? &clients->due : &clients->answered, clients->job);
+    for (uint32_t i = 0; i < clients->jobs; i++) {
+        const struct kvc_memcached_message message = message_of(server, clients->job[i]);
+        work_ns += clients->sends ? kvc_memcached_client_send_ns(config, &message)
+                                  : kvc_memcached_client_receive_ns(config, &message);
+    }
+    if (clients->sends && needs_core(server, server->request[clients->job[0]].owner)) {
+        work_ns += kvc_memcached_transport_costs_of(config)->notify_ns;
+    }
+    server->receive_busy_ns += work_ns;
+    kvc_events_add(&server->events, now_ns + work_ns, CLIENTS, 0, 0);
+}
+
+/* The clients' thread has sent or received something, or looked. */
+static void go_on_clients(struct kvc_memcached_server *server, double now_ns, double until_ns)
+{
+    struct kvc_memcached_clients *clients = &server->clients;
+    clients->now_ns = now_ns;
+    for (uint32_t i = 0; i < clients->jobs; i++) {
+        if (clients->sends) {
+            arrive(server, now_ns, clients->job[i]);
+        } else {
+            take_response(server, server->request[clients->job[i]].served_ns, now_ns, until_ns,
+                          clients->job[i]);
+        }
+    }
+    if (clients->jobs > 0) {
+        clients->in_flight += clients->sends ? 1 : -1;
+    }
+    go_on_step(server, now_ns);
+}
+
+/* Sends the response to a request. */
+static void answer(struct kvc_memcached_server *server, double now_ns, double until_ns, uint32_t number)
+{
+    const struct kvc_memcached_config *config = server->config;
+    if (config->client_core) {
+        server->request[number].served_ns = now_ns;
+        push_grown(&server->clients.answered, number);
+        begin_step(server, now_ns);
+        return;
+    }
+    const struct kvc_memcached_message message = message_of(server, number);
+    double bytes = kvc_memcached_response_bytes(config, &message);
+    double sent_ns = kvc_serve(&server->send_free_ns, &server->send_busy_ns, now_ns + config->depth_ns,
+                               kvc_memcached_wire_ns(config, bytes));
+    take_response(server, now_ns, sent_ns + config->path_ns, until_ns, number);
+}
+
 static void finish(struct kvc_memcached_server *server, double now_ns, double until_ns, uint16_t number)
 {
     struct kvc_memcached_thread *thread = &server->thread[number];
@@ -594,7 +839,11 @@ static void finish(struct kvc_memcached_server *server, double now_ns, double un
     for (uint32_t i = 0; i < jobs; i++) {
         answer(server, now_ns, until_ns, thread->job[i]);
     }
-    start(server, now_ns, number);
+    if (server->config->client_core) {
+        serve_ready(server, now_ns, number);
+    } else {
+        start(server, now_ns, number);
+    }
 }
 
 double kvc_memcached_server_thread_busy_ns(const struct kvc_memcached_server *server)
@@ -652,6 +901,16 @@ static void handle(struct kvc_memcached_server *server, const struct kvc_event *
         break;
     case BLOCKS:
         block(server, event->time_ns, event->unit);
+        break;
+    case DUE:
+        push_grown(&server->clients.due, event->tag);
+        begin_step(server, event->time_ns);
+        break;
+    case CLIENTS:
+        go_on_clients(server, event->time_ns, until_ns);
+        break;
+    case LOOKED:
+        looked(server, event->time_ns, event->unit);
         break;
     case BEGINS:
         begin(server, event->time_ns, event->tag);

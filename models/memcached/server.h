@@ -20,10 +20,16 @@
  *
  * Saturating and closed-loop clients wait for a place in a queue instead of losing requests.
  *
+ * With measured costs of a node (cost_profile.h), clients are one thread on a core of their own. A thread of
+ * the server looks for what is ready, serves it, and looks again; it sleeps if it finds nothing. Threads that
+ * share a core wait until the one that runs falls asleep or has had its slice. Over UDP, each request wakes
+ * all threads that sleep, because they share a socket.
+ *
  * Not modelled: requests of several packets, which take one place in a ring; interrupts within a request;
  * interrupts that wait (coalescing), ksoftirqd; over UDP, sleeping threads and their wake-up; over TCP,
- * separate acknowledgements, and clients on the node itself that wait for a core; which of their threads
- * share a core (system.core_share says what a thread has left); the work of a thread that wakes a client;
+ * separate acknowledgements; the work of a thread that wakes a client. Without measured costs, clients on
+ * the node itself do not wait for a core, and which of their threads share one is not modelled either
+ * (system.core_share says what a thread has left);
  * lines of the kernel's sockets that move between cores; instances of Fatcache that share a core. */
 #ifndef KVC_MODELS_MEMCACHED_SERVER_H
 #define KVC_MODELS_MEMCACHED_SERVER_H
@@ -58,8 +64,8 @@ struct kvc_memcached_thread {
     uint32_t job[KVC_MEMCACHED_BURST_MAX];
     uint32_t jobs;                      /* Requests of the current job; 0: idle. */
     bool receives;                      /* The current or latest job receives packets to hand them on. */
-    uint32_t ready;                     /* Requests that the latest wait for connections has found. */
-    bool awake;                         /* The thread has served a request since it was last idle. */
+    uint32_t ready;                     /* Jobs that its latest look has found, with measured costs. */
+    bool awake;                         /* It runs, or waits for its core. */
     struct kvc_memcached_blocks blocks; /* SSD operations that the current job has yet to submit. */
     uint32_t pages;                     /* Pages of the SSD that the thread waits for. */
     /* When the thread began to wait, and how long the current job has waited so far. */
@@ -69,6 +75,24 @@ struct kvc_memcached_thread {
 };
 
 struct kvc_memcached_request;
+
+/* The clients' thread on the node, with measured costs. A step of it looks for responses, receives up to
+ * KVC_MEMCACHED_AT_ONCE of them, and then sends as many requests. */
+struct kvc_memcached_clients {
+    struct kvc_memcached_queue due, answered; /* Requests to send, and responses to receive. */
+    uint32_t job[KVC_MEMCACHED_BURST_MAX];    /* What it sends or receives: a request, or a multiget. */
+    uint32_t jobs, left;                      /* Jobs that are left in this half of the step. */
+    uint64_t in_flight, most;                 /* Requests or multigets in flight. */
+    bool works, sends;                        /* A step is in progress; it is in its second half. */
+    double now_ns;                            /* End of its latest work. */
+};
+
+/* A core of the server's threads, with measured costs. */
+struct kvc_memcached_core {
+    int32_t running;                  /* Thread that has it; -1: it is idle. */
+    double since_ns;                  /* When that thread got it. */
+    struct kvc_memcached_queue ready; /* Threads that wait for it. */
+};
 
 struct kvc_memcached_server {
     const struct kvc_scenario *scenario;
@@ -89,6 +113,8 @@ struct kvc_memcached_server {
     uint32_t requests, free_count;
     struct kvc_memcached_thread *thread;
     struct kvc_memcached_queue socket; /* Requests that any thread serves. */
+    struct kvc_memcached_clients clients;
+    struct kvc_memcached_core *core; /* NULL: each thread has one. */
     double receive_free_ns, send_free_ns, lock_free_ns, memory_free_ns;
     /* Busy times since the server was opened. */
     double receive_busy_ns, send_busy_ns, lock_busy_ns, memory_busy_ns;

@@ -143,23 +143,29 @@ Test(memcached, a_lone_client_over_tcp_waits_for_wake_ups)
 }
 
 /* Costs in round numbers, and a machine of two cores. */
-static void describe_measured(struct kvc_test_memcached *test, bool tcp, uint64_t outstanding)
+static struct kvc_memcached_cost_profile *describe_measured(struct kvc_test_memcached *test, bool tcp,
+                                                            uint64_t outstanding)
 {
     static struct kvc_memcached_cost_profile profile;
     kvc_test_memcached_describe(test, &kvc_memcached_model);
+    const struct kvc_memcached_transport_costs costs = {.get_ns = 5000,
+                                                        .set_ns = 6000,
+                                                        .get_byte_ns = tcp ? 1 : 0,
+                                                        .key_ns = 3000,
+                                                        .send_ns = 3000,
+                                                        .receive_ns = 1000,
+                                                        .notify_ns = 4000,
+                                                        .wake_ns = 7000};
     profile = (struct kvc_memcached_cost_profile){
-        .udp = {.get_ns = 5000, .set_ns = 6000, .key_ns = 3000, .client_ns = 4000},
-        .tcp = {.get_ns = 5000, .set_ns = 6000, .get_byte_ns = 1, .client_ns = 4000},
-        .datagram_ns = 2000,
-        .wait_ns = 2000,
-        .wake_ns = 1000};
+        .udp = costs, .tcp = costs, .datagram_ns = 2000, .switch_ns = 500};
     test->options.network = tcp ? KVC_MEMCACHED_TCP : KVC_MEMCACHED_KERNEL;
     test->options.loopback = true;
     test->options.threads = 1;
     test->options.outstanding = outstanding;
+    test->scenario.workload.keys = KVC_MEMCACHED_FEW_KEYS;
     test->cpu.cores = 2;
-    test->dram.random_line_ns = 0; /* The times below are round. */
     test->scenario.node.device[5] = (struct kvc_device){&kvc_memcached_cost_profile_kind, &profile};
+    return &profile;
 }
 
 /* Returns the throughput of measured costs, which is the closed form's. */
@@ -174,28 +180,68 @@ static double measured_mops(struct kvc_test_memcached *test)
 Test(memcached, measured_costs_of_clients_on_the_node)
 {
     static struct kvc_test_memcached test;
-    describe_measured(&test, false, 16);
+    struct kvc_memcached_cost_profile *profile = describe_measured(&test, false, 16);
     cr_expect_float_eq(measured_mops(&test), 1e3 / 5000, 0.004); /* The server is what limits it. */
     describe_measured(&test, false, 16);
     test.options.threads = 2; /* They share the one core that the clients leave. */
     cr_expect_float_eq(measured_mops(&test), 1e3 / 5000, 0.004);
     test.cpu.cores = 3;
+    profile->udp.notify_ns = 0;                                  /* Threads fall asleep. */
     cr_expect_float_eq(measured_mops(&test), 1e3 / 4000, 0.004); /* The core of the clients is. */
     describe_measured(&test, false, 16);
     test.scenario.workload.value_bytes = 4000; /* Two datagrams more. */
     cr_expect_float_eq(measured_mops(&test), 1e3 / 9000, 0.004);
+    profile = describe_measured(&test, false, 16);
+    profile->doubling_ns = 500;
+    profile->doubling_byte_ns = 250;
+    profile->key_byte_ns = 10;
+    test.scenario.workload.keys = 4 * KVC_MEMCACHED_FEW_KEYS;
+    test.options.entries = 2 * test.scenario.workload.keys;
+    cr_expect_float_eq(measured_mops(&test), 1e3 / (5000 + 2 * (500 + 2 * 250) + 160), 0.004);
 }
 
-/* A thread serves all connections that are ready after one wait. */
-Test(memcached, more_connections_share_a_wait)
+/* A lone request finds its thread asleep, which costs the core that sends it, too. */
+Test(memcached, a_lone_request_wakes_its_thread)
 {
     static struct kvc_test_memcached test;
-    describe_measured(&test, true, 1);
-    test.scenario.workload.value_bytes = 1000;
-    cr_expect_float_eq(simulate(&test, 5).mops, 1e3 / (4000 + 1000 + 2000 + 6000), 0.002);
-    describe_measured(&test, true, 32);
-    test.scenario.workload.value_bytes = 1000;
-    cr_expect_float_eq(measured_mops(&test), 1e3 / (6000 + 2000.0 / 32), 0.004);
+    struct kvc_memcached_cost_profile *profile = describe_measured(&test, true, 1);
+    profile->tcp.look_ns = profile->wait_ns = 2000;
+    double alone_ns = 3000 + 4000 + 7000 + 5000 + 2 + 2000 + 1000;
+    cr_expect_float_eq(simulate(&test, 5).mops, 1e3 / alone_ns, 0.001);
+    cr_expect_float_eq(predicted_mops(&test), 1e3 / alone_ns, 0.001);
+    profile = describe_measured(&test, true, 1);
+    profile->wait_ns = 6000; /* It still looks when the next request arrives. */
+    cr_expect_float_eq(simulate(&test, 5).mops, 1e3 / (5002 + 6000 + 1000 - 1000), 0.002);
+}
+
+/* A thread serves all connections that are ready after one look. */
+Test(memcached, more_connections_share_a_look)
+{
+    static struct kvc_test_memcached test;
+    for (uint64_t connections = 8; connections <= 32; connections *= 4) {
+        struct kvc_memcached_cost_profile *profile = describe_measured(&test, true, connections);
+        profile->wait_ns = 2000;
+        test.scenario.workload.value_bytes = 1000;
+        double mops = simulate(&test, 5).mops;
+        cr_expect_leq(mops, 1.005e3 / (6000 + 2000.0 / (double)connections), "%g", mops);
+        cr_expect_geq(mops, 1e3 / (6000 + 2000.0 / 4), "%g", mops);
+    }
+}
+
+/* Two threads take turns on one core: each turn costs a switch, once neither has more to do. */
+Test(memcached, threads_that_share_a_core_switch)
+{
+    static struct kvc_test_memcached test;
+    for (int dear = 0; dear <= 1; dear++) {
+        struct kvc_memcached_cost_profile *profile = describe_measured(&test, true, 2);
+        profile->tcp.send_ns = 10; /* Both requests arrive before the first one is served. */
+        profile->tcp.receive_ns = 10;
+        profile->tcp.notify_ns = 0;
+        profile->switch_ns = dear ? 5000 : 0;
+        test.options.threads = 2;
+        cr_expect_float_eq(simulate(&test, 5).mops, 1e3 / (5002 + profile->switch_ns), 0.01, "%g",
+                           simulate(&test, 5).mops);
+    }
 }
 
 /* Clients on the node share its cores with the server, and keep some of its threads busy themselves. */

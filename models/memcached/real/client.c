@@ -10,13 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "models/memcached/config.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 
 enum {
     HEADER_BYTES = 8, /* UDP: number, datagram, datagrams, reserved. */
     LINE_BYTES = 64,  /* A command or a response is no longer, besides its key. */
-    AT_ONCE = 16,     /* Requests or responses in a row. */
     WAIT_MS = 1000,   /* For a server that takes no bytes. */
     DIGIT_BITS = 6,   /* A character of a key carries them. */
     KEY_STRIDE = 256,
@@ -317,20 +317,20 @@ static void receive_stream(struct kvc_memcached_real_client *client, uint32_t sl
     }
 }
 
-static uint32_t receive(struct kvc_memcached_real_client *client)
+uint32_t kvc_memcached_real_client_receive(struct kvc_memcached_real_client *client)
 {
     uint32_t count = 0;
     if (client->free_count == client->load.requests) {
         return 0;
     }
     if (!client->load.tcp) {
-        while (count < AT_ONCE && receive_datagram(client)) {
+        while (count < KVC_MEMCACHED_AT_ONCE && receive_datagram(client)) {
             count++;
         }
         return count;
     }
-    struct epoll_event event[AT_ONCE];
-    int events = epoll_wait(client->ready, event, AT_ONCE, 0);
+    struct epoll_event event[KVC_MEMCACHED_AT_ONCE];
+    int events = epoll_wait(client->ready, event, KVC_MEMCACHED_AT_ONCE, 0);
     for (int i = 0; i < events; i++, count++) {
         receive_stream(client, event[i].data.u32);
     }
@@ -400,14 +400,20 @@ static void look_for_lost(struct kvc_memcached_real_client *client)
     }
 }
 
+uint32_t kvc_memcached_real_client_send(struct kvc_memcached_real_client *client, uint32_t most)
+{
+    uint32_t sent = 0;
+    while (sent < most && !atomic_load_explicit(&client->failed, memory_order_relaxed) && send_next(client)) {
+        sent++;
+    }
+    return sent;
+}
+
 double kvc_memcached_real_client_step(struct kvc_memcached_real_client *client)
 {
     double began_ns = now_ns(client);
-    uint32_t received = receive(client), sent = 0;
-    while (sent < AT_ONCE && !atomic_load_explicit(&client->failed, memory_order_relaxed) &&
-           send_next(client)) {
-        sent++;
-    }
+    uint32_t received = kvc_memcached_real_client_receive(client);
+    uint32_t sent = kvc_memcached_real_client_send(client, KVC_MEMCACHED_AT_ONCE);
     look_for_lost(client);
     if (received + sent == 0) {
         return 0;

@@ -70,6 +70,11 @@ void kvc_memcached_real_client_close(struct kvc_memcached_real_client *client);
  * done [ns], or 0 if there was nothing to do. Sets `failed` and `error` after a wrong response. */
 double kvc_memcached_real_client_step(struct kvc_memcached_real_client *client);
 
+/* The two halves of a step: receives up to KVC_MEMCACHED_AT_ONCE messages that have arrived, and sends up to
+ * `most` requests that are due. Return how many. */
+uint32_t kvc_memcached_real_client_receive(struct kvc_memcached_real_client *client);
+uint32_t kvc_memcached_real_client_send(struct kvc_memcached_real_client *client, uint32_t most);
+
 /* SETs the keys of a batch without a client. Returns KVC_ERR_RUNTIME if the server does not take them. */
 enum kvc_status kvc_memcached_real_preload(const struct kvc_memcached_real_server *server,
                                            const struct kvc_batch *batch, struct kvc_diag *diag);

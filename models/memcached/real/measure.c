@@ -19,24 +19,9 @@
 enum {
     VALUE_BYTES_MAX = 1000000, /* Items of memcached have at most 1 MiB (memcached -I). */
     DATAGRAM_BYTES_MAX =
-        60000,            /* A request has no more, so that it fits into memcached's buffer of 64 KiB. */
-    PRELOAD_KEYS = 4096,  /* At once. */
-    OPEN_REQUESTS = 1024, /* In flight over UDP, of an open loop. */
+        60000,           /* A request has no more, so that it fits into memcached's buffer of 64 KiB. */
+    PRELOAD_KEYS = 4096, /* At once. */
 };
-
-/* Returns the most requests in flight; over TCP, the connections. */
-static uint64_t requests_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_workload *workload = &scenario->workload;
-    const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
-    if (workload->arrival == KVC_ARRIVAL_CLOSED) {
-        return workload->clients;
-    }
-    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
-        return config->outstanding;
-    }
-    return config->tcp ? kvc_workload_connections(workload) : OPEN_REQUESTS;
-}
 
 static uint32_t keys_of(const struct kvc_workload *workload)
 {
@@ -112,11 +97,11 @@ static enum kvc_status check_load(const struct kvc_scenario *scenario, struct kv
             "workload: found a trace, clients that fill what misses, or tenants; a measurement "
             "allows saturating or closed clients and open loads of one kind of clients");
     }
-    if (requests_of(scenario) > KVC_MEMCACHED_REAL_REQUESTS_MAX) {
+    if (kvc_memcached_requests_most(scenario) > KVC_MEMCACHED_REAL_REQUESTS_MAX) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "workload: found %llu connections or requests in flight; a measurement allows %d",
-            (unsigned long long)requests_of(scenario), KVC_MEMCACHED_REAL_REQUESTS_MAX);
+            (unsigned long long)kvc_memcached_requests_most(scenario), KVC_MEMCACHED_REAL_REQUESTS_MAX);
     }
     return KVC_OK;
 }
@@ -281,7 +266,7 @@ static enum kvc_status open_run(const struct kvc_scenario *scenario, const struc
     params.frame_requests = keys_of(workload);
     const struct kvc_memcached_real_load load = {
         .tcp = config->tcp,
-        .requests = (uint32_t)requests_of(scenario),
+        .requests = (uint32_t)kvc_memcached_requests_most(scenario),
         .keys = keys_of(workload),
         .key_bytes_max = kvc_workload_key_bytes_max(workload),
         .value_bytes_max = kvc_workload_value_bytes_max(workload),

@@ -36,9 +36,15 @@ return {
   kind = "machine", name = "a test", date = "2026-11-27", compiler = "none", commit = "none",
   memcached_costs = {
     udp_get = measured(5000), udp_set = measured(5000), udp_get_byte = measured(0), udp_set_byte = measured(0),
-    udp_key = measured(3000), udp_client = measured(8000), tcp_get = measured(5000), tcp_set = measured(5000),
-    tcp_get_byte = measured(0), tcp_set_byte = measured(0), tcp_key = measured(200), tcp_client = measured(8000),
-    datagram = measured(5000), wait = measured(0), wake = measured(9000),
+    udp_key = measured(3000), udp_send = measured(6000), udp_receive = measured(2000), udp_send_byte = measured(0),
+    udp_receive_byte = measured(0), udp_look = measured(0), udp_client_key = measured(0), udp_notify = measured(6000),
+    udp_wake = measured(9000),
+    tcp_get = measured(5000), tcp_set = measured(5000), tcp_get_byte = measured(0), tcp_set_byte = measured(0),
+    tcp_key = measured(200), tcp_send = measured(6000), tcp_receive = measured(2000), tcp_send_byte = measured(0),
+    tcp_receive_byte = measured(0), tcp_look = measured(0), tcp_client_key = measured(0), tcp_notify = measured(6000),
+    tcp_wake = measured(9000), datagram = measured(5000), client_datagram = measured(0), key_byte = measured(0),
+    client_key_byte = measured(0), doubling = measured(0), doubling_byte = measured(0), wait = measured(0),
+    switch = measured(0),
   },
 }
 LUA

@@ -203,6 +203,20 @@ int kvc_memcached_real_connect(const struct kvc_memcached_real_server *server, i
     return connected;
 }
 
+void kvc_memcached_real_server_stop(const struct kvc_memcached_real_server *server)
+{
+    int status;
+    kill(server->process, SIGSTOP);
+    while (waitpid(server->process, &status, WUNTRACED | WNOHANG) == 0) { /* Sleeping would cool this core. */
+        ;
+    }
+}
+
+void kvc_memcached_real_server_continue(const struct kvc_memcached_real_server *server)
+{
+    kill(server->process, SIGCONT);
+}
+
 struct kvc_memcached_real_times
 kvc_memcached_real_server_times(const struct kvc_memcached_real_server *server)
 {

@@ -2207,24 +2207,6 @@ return {
       { size = 65536, footprint = "0MiB", threads = 1, time = { "2.529e+04ns", low = "2.466e+04ns", high = "2.592e+04ns" }, source = ", quartiles 2.464e+04 .. 2.636e+04 ns" },
     },
   },
-  memcached_costs = {
-    name = "memcached on this machine, with clients beside it",
-    udp_get = { "6354ns", low = "6263ns", high = "6445ns", source = "measured 2026-11-27: 64 requests of 16 bytes in flight, times 1.170 for interrupts" },
-    udp_set = { "5850ns", low = "5836ns", high = "5864ns", source = "measured 2026-11-27: 64 requests of 16 bytes in flight, times 1.170 for interrupts" },
-    udp_get_byte = { "0.05515ns", low = "-0.07625ns", high = "0.1865ns", source = "measured 2026-11-27: values of 16 bytes and larger ones" },
-    udp_set_byte = { "0.2275ns", low = "-0.2486ns", high = "0.7035ns", source = "measured 2026-11-27: values of 16 bytes and larger ones" },
-    udp_key = { "5137ns", low = "4807ns", high = "5466ns", source = "measured 2026-11-27: multigets of 16 keys, and GETs of one" },
-    udp_client = { "5312ns", low = "5279ns", high = "5345ns", source = "measured 2026-11-27: time of the client for such a GET" },
-    tcp_get = { "5675ns", low = "5593ns", high = "5757ns", source = "measured 2026-11-27: 32 requests of 16 bytes in flight, times 1.170 for interrupts" },
-    tcp_set = { "7694ns", low = "7196ns", high = "8191ns", source = "measured 2026-11-27: 32 requests of 16 bytes in flight, times 1.170 for interrupts" },
-    tcp_get_byte = { "0.1871ns", low = "0.1618ns", high = "0.2123ns", source = "measured 2026-11-27: values of 16 bytes and larger ones" },
-    tcp_set_byte = { "0ns", source = "measured 2026-11-27: values of 16 bytes and larger ones" },
-    tcp_key = { "175.3ns", low = "127.2ns", high = "223.5ns", source = "measured 2026-11-27: multigets of 16 keys, and GETs of one" },
-    tcp_client = { "5863ns", low = "5855ns", high = "5871ns", source = "measured 2026-11-27: time of the client for such a GET" },
-    datagram = { "2647ns", low = "2378ns", high = "2916ns", source = "measured 2026-11-27: GETs of 4016 bytes over UDP" },
-    wait = { "1825ns", low = "-680.1ns", high = "4330ns", source = "measured 2026-11-27: 4 connections and 32, each with one GET in flight" },
-    wake = { "9228ns", low = "9009ns", high = "9447ns", source = "measured 2026-11-27: latency of one GET in flight over UDP, less its work" },
-  },
 }
 
 -- Launches of an index of 64 MiB alone, T = k jobs + b, 256 to 65536 jobs, by load factor; 95 %:
