@@ -1,24 +1,26 @@
 #!/usr/bin/env bash
-# Prints the plan of a machine: make_plan.sh two-cores|two-cores-epyc|h200-pcie5 > NAME/plan.csv
+# Prints the plan of a machine: make_plan.sh two-cores|two-cores-epyc|two-cores-memcached|h200-pcie5 > NAME/plan.csv
 #
 # First come saturating runs that vary one axis at a time around a base, then a Latin hypercube over all axes, and
 # then open loops at 40, 60, 80 and 90 % of the capacity of some of them. Every third line of a plan is unseen, so
 # the values of an axis are listed in an order that puts some of them, and never only the ends, on unseen lines.
 # The plan of two-cores-epyc has pairs: configurations of two-cores, most of them saturated, against the same with one axis
 # changed, then two, and a few open loops at 35 and 50 % of a capacity, whose run is the only one that is measured alone.
+# The plan of two-cores-memcached has two bases and a Latin hypercube of saturating runs, and pairs of such configurations against the
+# same with one axis changed, then two, and open loops. Over UDP, nothing is planned that a socket's buffer could lose.
 # The random numbers come from the seed below; nothing here depends on a measurement.
 set -euo pipefail
 case ${1:-} in
-two-cores | two-cores-epyc | h200-pcie5) ;;
+two-cores | two-cores-* | h200-pcie5) ;;
 *)
-    echo "usage: make_plan.sh two-cores|two-cores-epyc|h200-pcie5" >&2
+    echo "usage: make_plan.sh two-cores|two-cores-*|h200-pcie5" >&2
     exit 2
     ;;
 esac
 scenario=$(cd "$(dirname "$0")/$1" && ls -- *.lua | grep -vx machine.lua) # there is one
 machine=$1 has_pairs=0
 if [ "$machine" = two-cores-epyc ]; then machine=two-cores has_pairs=1; fi
-awk -v machine="$machine" -v has_pairs=$has_pairs -v scenario="$scenario" '
+random='
 function random(below) { # SplitMix would need 64 bits; this generator (Park, Miller, CACM 1988) needs 53
     seed = seed * 16807 % 2147483647
     return int(seed / 2147483647 * below)
@@ -26,6 +28,79 @@ function random(below) { # SplitMix would need 64 bits; this generator (Park, Mi
 function shuffle(list, count,    i, j, t) {
     for (i = count; i > 1; i--) { j = 1 + random(i); t = list[i]; list[i] = list[j]; list[j] = t }
 }
+'
+if grep -q 'loopback = true' "$(dirname "$0")/$1/$scenario"; then # a server whose clients are on the same machine
+    awk -v scenario="$scenario" "$random"'
+# Whether nothing is lost: a datagram takes up to twice its bytes and 800 more in the 208 KiB of the socket of the server, and the responses
+# fit into the 4 MiB of that of the clients. Items take at most 400 MB.
+function fits(    most) {
+    most = now["get"] < 1 && now["value"] > now["key"] * now["multiget"] ? now["key"] + now["value"] : now["key"] * now["multiget"]
+    return (now["network"] == "tcp" || (now["outstanding"] * (2 * most + 800) < 200000 && now["outstanding"] * now["multiget"] * (now["value"] + 800) < 2e6)) && now["keys"] * now["value"] <= 400e6
+}
+function describe(    text) {
+    text = sprintf("system.threads=%d;system.network=%s;system.outstanding=%d;workload.connections=%d;workload.keys=%d;workload.key=%d;workload.value=%d;workload.get=%g;workload.set=%g", now["threads"], now["network"], now["outstanding"], now["outstanding"], now["keys"], now["key"], now["value"], now["get"], 1 - now["get"])
+    return now["multiget"] > 1 ? text ";workload.multiget=" now["multiget"] : text
+}
+function run(    id, i) {
+    id = sprintf("t%d-%s-o%d-n%d-k%d-v%d-g%d", now["threads"], now["network"], now["outstanding"], now["keys"], now["key"], now["value"], now["get"] * 100)
+    print id "," scenario ",,," describe() ","
+    name[++count] = id
+    for (i = 1; i <= axes; i++) saved[count, axis[i]] = now[axis[i]]
+}
+function change(which,    n, v, value) {
+    n = split(values[which], v, " ")
+    do value = v[1 + random(n)]; while (value == now[which])
+    now[which] = value
+}
+# Open loops have small values; over UDP, their connections mean nothing.
+function open_fits() { return now["value"] <= 1000 && (now["network"] == "tcp" || first != "outstanding" && second != "outstanding") }
+function pair(frac, one, other,    of, i, from, n, m, a, b, against, allowed) {
+    first = one; second = other
+    do {
+        of = 1 + random(count)
+        for (i = 1; i <= axes; i++) now[axis[i]] = saved[of, axis[i]]
+        from = describe()
+        allowed = frac == 0 || open_fits()
+        change(first)
+        if (second != "") change(second)
+        n = split(from, a, ";"); m = split(describe(), b, ";"); against = ""
+        for (i = 1; i <= m; i++) if (i > n || a[i] != b[i]) against = against (against == "" ? "" : ";") b[i]
+    } while (!allowed || !fits() || (from, against, frac) in known)
+    known[from, against, frac] = 1
+    print sprintf("pair%02d-%s%s%s,%s,%s,%s,%s,%s", ++pairs, first, second == "" ? "" : "-" second, frac > 0 ? "-" frac * 100 : "", scenario, (frac > 0 ? frac : ""), (frac > 0 ? name[of] : ""), from, against)
+}
+BEGIN {
+    seed = 20261128
+    axes = split("threads network outstanding value get key keys multiget", axis, " ")
+    values["threads"] = "1 2"; values["network"] = "kernel tcp"; values["outstanding"] = "16 4 32 64 128 1 8"
+    values["value"] = "10 100 500 1000 2000 4000 8000"; values["get"] = "1 0.9 0.5 0.75 0"
+    values["key"] = "16 8 32 64 128 250"; values["keys"] = "1000 20000 100000"; values["multiget"] = "2 4 8 16 32"
+    samples = 8
+    print "id,scenario,load_frac,of,overrides,against"
+    split("1 kernel 64 100 0.9 16 20000 1", v, " ")
+    for (i = 1; i <= axes; i++) now[axis[i]] = v[i]
+    run()
+    now["network"] = "tcp"; now["outstanding"] = 32
+    run()
+    for (i = 1; i < axes; i++) { # every value about equally often, in random order
+        n = split(values[axis[i]], v, " ")
+        for (j = 1; j <= samples; j++) list[j] = v[1 + (j - 1) % n]
+        shuffle(list, samples)
+        for (j = 1; j <= samples; j++) cube[axis[i], j] = list[j]
+    }
+    for (j = 1; j <= samples; j++) {
+        for (i = 1; i < axes; i++) now[axis[i]] = cube[axis[i], j]
+        while (!fits()) change("outstanding")
+        run()
+    }
+    for (i = 0; i < 28; i++) pair(0, axis[1 + i % 7])
+    for (i = 0; i < 10; i++) pair(0, axis[1 + i % 7], axis[1 + (i + 1 + int(i / 7)) % 7])
+    split("multiget outstanding threads key network", opened, " ")
+    for (i = 0; i < 12; i++) pair(i % 2 ? 0.5 : 0.3, opened[1 + i % 5], i % 5 == 0 && i > 0 ? "outstanding" : "")
+}'
+    exit
+fi
+awk -v machine="$machine" -v has_pairs=$has_pairs -v scenario="$scenario" "$random"'
 function class_bytes(bytes,    step) { # size classes of the slab store
     if (bytes <= 64) return bytes <= 32 ? 32 : bytes <= 48 ? 48 : 64
     for (step = 16; step * 8 < bytes; step *= 2) {}

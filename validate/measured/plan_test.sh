@@ -25,8 +25,19 @@ for machine in two-cores h200-pcie5; do
         [ "$seen" -ge 4 ] && [ "$unseen" -ge 3 ] || fail "$machine: $axis has $seen values on seen lines, $unseen on unseen ones"
     done
 done
-bash "$folder/make_plan.sh" two-cores-epyc | cmp - "$folder/two-cores-epyc/plan.csv" || fail "two-cores-epyc: make_plan.sh prints another plan"
-pairs=$(awk -F, 'NR > 1 && $6 != ""' "$folder/two-cores-epyc/plan.csv" | wc -l)
-[ "$pairs" -ge 60 ] || fail "two-cores-epyc: $pairs pairs"
+changing() { # MACHINE AXIS SEEN: prints how many seen (1) or unseen (0) pairs change the axis
+    awk -F, -v axis="$2=" -v seen="$3" 'NR > 1 && $6 != "" && (++n % 3 > 0) == seen && index($6, axis) { found++ }
+    END { print found + 0 }' "$folder/$1/plan.csv"
+}
+for machine in two-cores-epyc:60 two-cores-memcached:50; do
+    least=${machine#*:} machine=${machine%:*}
+    bash "$folder/make_plan.sh" $machine | cmp - "$folder/$machine/plan.csv" || fail "$machine: make_plan.sh prints another plan"
+    pairs=$(awk -F, 'NR > 1 && $6 != ""' "$folder/$machine/plan.csv" | wc -l)
+    [ "$pairs" -ge "$least" ] || fail "$machine: $pairs pairs"
+done
+for axis in system.threads system.network system.outstanding workload.keys workload.key workload.value workload.get; do
+    seen=$(changing two-cores-memcached $axis 1) unseen=$(changing two-cores-memcached $axis 0)
+    [ "$seen" -ge 4 ] && [ "$unseen" -ge 1 ] || fail "two-cores-memcached: $axis changes in $seen seen pairs, $unseen unseen ones"
+done
 bash "$folder/make_plan.sh" nowhere 2>/dev/null && fail "make_plan.sh takes any machine"
 exit $((failures > 0))

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "models/memcached/config.h"
 #include "models/memcached/real/client.h"
@@ -448,7 +449,6 @@ static void add_all(struct kvc_profile *profile, const struct series cost[][VALU
     const struct shared shared = {.key_byte = less(&cost[LONG_KEY][SERVE], 1, &tcp[GET][SERVE], longer),
                                   .client_key_byte = less(&sends, -1, &receives, 1),
                                   .wait = look_of(tcp, true)};
-    kvc_profile_name(profile, "memcached_costs", "memcached on this machine, with clients beside it");
     add_transport(profile, false, cost, &shared);
     add_transport(profile, true, tcp, &shared);
     add_datagrams(profile, cost);
@@ -474,11 +474,18 @@ enum kvc_status kvc_memcached_calibrate(const struct kvc_calibration *calibratio
         return KVC_OK;
     }
     struct survey *survey = kvc_array_of(1, sizeof(*survey));
+    struct utsname system = {.release = "unknown"};
+    char version[32], name[KVC_TEXT_MAX];
     double bytes = 2.0 * MANY_LARGE_KEYS * LARGE_BYTES;
     enum kvc_status status = kvc_memcached_real_server_open(&survey->one, 1, bytes, LOADS * BURST, diag);
     status = status == KVC_OK ? kvc_memcached_real_server_open(&survey->two, 2, 0, BURST, diag) : status;
     kvc_pin_core(0);
     if (status == KVC_OK) {
+        uname(&system);
+        kvc_memcached_real_server_version(&survey->one, version, sizeof(version));
+        snprintf(name, sizeof(name), "memcached %s on %.32s %.32s, with clients beside it", version,
+                 system.sysname, system.release);
+        kvc_profile_name(calibration->profile, "memcached_costs", name);
         status = run_all(survey, calibration->quick ? ROUNDS / 4 : ROUNDS, calibration->progress, diag);
     }
     kvc_memcached_real_server_close(&survey->one);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
@@ -201,6 +202,23 @@ int kvc_memcached_real_connect(const struct kvc_memcached_real_server *server, i
         fcntl(connected, F_SETFL, O_NONBLOCK);
     }
     return connected;
+}
+
+void kvc_memcached_real_server_version(const struct kvc_memcached_real_server *server, char *version,
+                                       size_t size)
+{
+    static const char ask[] = "version\r\n", told[] = "VERSION ";
+    char answer[64] = "";
+    int connection = kvc_memcached_real_connect(server, SOCK_STREAM);
+    bool tells = connection >= 0 && send(connection, ask, strlen(ask), MSG_NOSIGNAL) > 0 &&
+                 poll(&(struct pollfd){connection, POLLIN, 0}, 1, TRIES) > 0 &&
+                 recv(connection, answer, sizeof(answer) - 1, 0) > 0 &&
+                 strncmp(answer, told, strlen(told)) == 0;
+    if (connection >= 0) {
+        close(connection);
+    }
+    answer[strcspn(answer, "\r\n")] = '\0';
+    snprintf(version, size, "%s", tells ? answer + strlen(told) : "unknown");
 }
 
 void kvc_memcached_real_server_stop(const struct kvc_memcached_real_server *server)

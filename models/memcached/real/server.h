@@ -40,6 +40,10 @@ void kvc_memcached_real_server_close(struct kvc_memcached_real_server *server);
 /* Connects a new socket that does not block, of type SOCK_STREAM or SOCK_DGRAM. Returns -1 after an error. */
 int kvc_memcached_real_connect(const struct kvc_memcached_real_server *server, int type);
 
+/* Writes the server's version, as 1.6.18; "unknown": it does not tell. */
+void kvc_memcached_real_server_version(const struct kvc_memcached_real_server *server, char *version,
+                                       size_t size);
+
 /* Stops all threads of the server, and lets them run again. */
 void kvc_memcached_real_server_stop(const struct kvc_memcached_real_server *server);
 void kvc_memcached_real_server_continue(const struct kvc_memcached_real_server *server);
