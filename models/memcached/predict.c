@@ -129,8 +129,9 @@ static double client_ns(const struct kvc_memcached_config *config,
 
 /* Adds what measured costs of a node say beyond those of the message itself. A request has its part of its
  * thread's wait for connections: all that may be ready share one. Threads that share a core take turns. A
- * lone request wakes its thread, and has a look of the clients for itself. */
-static void add_node(const struct kvc_scenario *scenario, double *serve_ns, double *alone_ns)
+ * lone request wakes its thread, has a look of the clients for itself, and waits for all `keys` of its
+ * multiget, each of which takes the same time. */
+static void add_node(const struct kvc_scenario *scenario, double keys, double *serve_ns, double *alone_ns)
 {
     const struct kvc_memcached_config *config = kvc_memcached_config_of(scenario);
     if (config->profile == NULL) {
@@ -141,8 +142,9 @@ static void add_node(const struct kvc_scenario *scenario, double *serve_ns, doub
     double waiting = kvc_workload_clients_wait(&scenario->workload)
                          ? (double)kvc_memcached_requests_most(scenario) / config->threads
                          : 1;
-    *serve_ns += wait_ns / (config->tcp ? fmax(waiting, 1) : 1);
-    *alone_ns += *serve_ns - wait_ns + costs->notify_ns + costs->look_ns * (1 - 1.0 / KVC_MEMCACHED_AT_ONCE);
+    *serve_ns += wait_ns / keys / (config->tcp ? fmax(waiting, 1) : 1);
+    *alone_ns +=
+        keys * *serve_ns - wait_ns + costs->notify_ns + costs->look_ns * (1 - 1.0 / KVC_MEMCACHED_AT_ONCE);
     *serve_ns *= fmax((double)config->threads / config->cores, 1);
     *alone_ns -= *serve_ns;
 }
@@ -158,8 +160,8 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
         .key_bytes = (uint32_t)ceil(kvc_workload_key_bytes_requested(workload)),
         .value_bytes = (uint32_t)ceil(kvc_workload_value_bytes_requested(workload))};
     struct kvc_memcached_cost cost = kvc_memcached_cost_of(config, &message);
-    double alone_ns = 0;
-    add_node(scenario, &cost.serve_ns, &alone_ns);
+    double alone_ns = 0, keys = config->client_core && op == KVC_OP_GET ? config->multiget : 1;
+    add_node(scenario, keys, &cost.serve_ns, &alone_ns);
     double receive_ns = config->client_core
                             ? client_ns(config, &message)
                             : kvc_memcached_wire_ns(config, kvc_memcached_request_bytes(config, &message));
@@ -175,7 +177,7 @@ static void add_load(struct loads *loads, const struct kvc_scenario *scenario, d
     loads->memory_ns += frac * lines * config->memory_ns;
     loads->kind[2 * op + hit] = (struct kind){
         .share = frac,
-        .alone_ns = alone_ns + 2 * config->path_ns + receive_ns + cost.receive_ns + cost.serve_ns +
+        .alone_ns = alone_ns + 2 * config->path_ns + keys * receive_ns + cost.receive_ns + cost.serve_ns +
                     kvc_memcached_stall_ns(config, lines) + config->wake_ns + config->depth_ns + send_ns,
         .thread_ns = cost.receive_ns + cost.serve_ns + fmax(stall_ns, lock_ns)};
 }
