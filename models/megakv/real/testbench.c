@@ -43,8 +43,6 @@ static enum kvc_status describe(struct kvc_megakv_testbench *testbench, uint32_t
     kvc_option_table_set_defaults(&kvc_megakv_option_table, &testbench->options);
     testbench->keys = (uint64_t)fmax(full_frac * params->items_bytes / item_bytes, 1);
     testbench->options.streams = params->pipelines;
-    /* One buffer is being filled, one launched, one answered, and one is free. */
-    testbench->options.buffers = 4;
     testbench->options.slab_bytes = fmax(params->items_bytes + params->room_bytes, KVC_MEGAKV_SLAB_BYTES);
     testbench->options.index_bytes =
         exp2(ceil(log2(fmax((double)testbench->keys * 8 * slots_per_key, INDEX_BYTES_MIN))));
@@ -156,8 +154,9 @@ static enum kvc_megakv_testbench_load load_of_sets(const struct kvc_megakv_testb
 }
 
 /* Runs the scheduler's task: launches the requests of the previous round. */
-static void schedule(struct kvc_megakv_testbench *testbench)
+static void schedule(void *data)
 {
+    struct kvc_megakv_testbench *testbench = ((struct kvc_megakv_testbench_task *)data)->testbench;
     const struct kvc_megakv_testbench_work *held = &testbench->held;
     enum kvc_megakv_testbench_load load = load_of_sets(held);
     struct kvc_megakv_real_node *gets = &testbench->node[KVC_MEGAKV_TESTBENCH_GETS],
@@ -178,27 +177,38 @@ static void schedule(struct kvc_megakv_testbench *testbench)
     kvc_megakv_real_insert_waiting(sets);
 }
 
-/* Runs a task for each pipeline, all at the same time, on the cores of their receivers or senders. Returns
- * their mean time [s]. */
-static double run_stage(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn,
-                        enum kvc_megakv_testbench_load load, uint32_t rows)
+static void add_task(struct kvc_megakv_testbench *testbench, kvc_thread_pool_fn *fn,
+                     struct kvc_megakv_real_pipeline *pipeline, uint32_t rows, uint32_t core)
 {
-    uint32_t others = testbench->params.cores > 1 ? testbench->params.cores - 1 : 1,
-             pipelines = testbench->params.pipelines;
-    double sum_s = 0;
-    for (uint32_t i = 0; i < pipelines; i++) {
+    struct kvc_megakv_testbench_task *task = &testbench->task[testbench->tasks];
+    *task = (struct kvc_megakv_testbench_task){testbench, pipeline, rows};
+    testbench->work[testbench->tasks++] =
+        (struct kvc_thread_pool_task){.fn = fn, .data = task, .core = testbench->params.cores > 1 ? core : 0};
+}
+
+/* Adds a task for each pipeline on the core of its receiver or sender. Returns the first. */
+static const struct kvc_thread_pool_task *add_stage(struct kvc_megakv_testbench *testbench,
+                                                    kvc_thread_pool_fn *fn,
+                                                    enum kvc_megakv_testbench_load load, uint32_t rows)
+{
+    const struct kvc_thread_pool_task *first = &testbench->work[testbench->tasks];
+    uint32_t others = testbench->params.cores > 1 ? testbench->params.cores - 1 : 1;
+    for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         uint32_t sender = testbench->params.shared_cores ? 1 + i % others : 1 + 2 * i;
-        uint32_t receiver = testbench->params.shared_cores ? 0 : sender + 1,
-                 core = fn == send ? sender : receiver;
-        testbench->task[i] = (struct kvc_megakv_testbench_task){testbench->node[load].pipeline[i], rows};
-        testbench->work[i] = (struct kvc_thread_pool_task){
-            .fn = fn, .data = &testbench->task[i], .core = testbench->params.cores > 1 ? core : 0};
+        uint32_t receiver = testbench->params.shared_cores ? 0 : sender + 1;
+        add_task(testbench, fn, testbench->node[load].pipeline[i], rows, fn == send ? sender : receiver);
     }
-    kvc_thread_pool_run(testbench->pool, testbench->work, pipelines);
-    for (uint32_t i = 0; i < pipelines; i++) {
-        sum_s += testbench->work[i].seconds;
+    return first;
+}
+
+/* Returns the mean time of a stage's tasks [s]. */
+static double mean_s(const struct kvc_megakv_testbench *testbench, const struct kvc_thread_pool_task *task)
+{
+    double sum_s = 0;
+    for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
+        sum_s += task[i].seconds;
     }
-    return sum_s / pipelines;
+    return sum_s / testbench->params.pipelines;
 }
 
 /* Lets the senders compare keys in this round or not. */
@@ -307,20 +317,26 @@ void kvc_megakv_testbench_run(struct kvc_megakv_testbench *testbench,
                                                  .client_compared = testbench->answering.client_compares};
     count_so_far(testbench, (uint64_t)-1, round);
     testbench->round = round;
-    schedule(testbench);
+    testbench->tasks = 0;
     set_compare(testbench, !testbench->answering.client_compares);
+    const struct kvc_thread_pool_task *sending = NULL, *receiving_gets = NULL, *receiving_sets = NULL;
+    add_task(testbench, schedule, NULL, 0, 0);
     if (testbench->answering.gets > 0) {
-        round->send_s = run_stage(testbench, send, KVC_MEGAKV_TESTBENCH_GETS, testbench->answering.gets);
-        for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
-            round->each_send_s[i] = testbench->work[i].seconds;
-        }
+        sending = add_stage(testbench, send, KVC_MEGAKV_TESTBENCH_GETS, testbench->answering.gets);
     }
     if (work->gets > 0) {
-        round->receive_gets_s = run_stage(testbench, receive_gets, KVC_MEGAKV_TESTBENCH_GETS, work->gets);
+        receiving_gets = add_stage(testbench, receive_gets, KVC_MEGAKV_TESTBENCH_GETS, work->gets);
     }
     if (work->sets > 0) {
-        round->receive_sets_s = run_stage(testbench, receive_sets, load_of_sets(work), work->sets);
+        receiving_sets = add_stage(testbench, receive_sets, load_of_sets(work), work->sets);
     }
+    kvc_thread_pool_run(testbench->pool, testbench->work, testbench->tasks);
+    for (uint32_t i = 0; sending != NULL && i < testbench->params.pipelines; i++) {
+        round->each_send_s[i] = sending[i].seconds;
+    }
+    round->send_s = sending != NULL ? mean_s(testbench, sending) : 0;
+    round->receive_gets_s = receiving_gets != NULL ? mean_s(testbench, receiving_gets) : 0;
+    round->receive_sets_s = receiving_sets != NULL ? mean_s(testbench, receiving_sets) : 0;
     count_so_far(testbench, 1, round);
     hand_on(testbench);
     hold(testbench, work, round);

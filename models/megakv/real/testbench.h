@@ -1,11 +1,12 @@
 /* A testbench is a real, preloaded store with real pipelines, on which the stages of the threads are
- * measured, each alone.
+ * measured while all of them work, as in a store.
  *
- * The testbench works in rounds. In a round the scheduler launches the batch of the round before, then the
- * senders answer the batch of the round before that, and then the receivers take in a batch. While one stage
- * works, the threads of the others wait for their turn and do nothing. Every stage therefore finds its input
- * where the stage before has left it, on another core in general, but no other stage disturbs it. The index
- * is on the scheduler's thread; launches are measured elsewhere (index_measurement.h). */
+ * The testbench works in rounds. In a round the scheduler launches the batch of the round before, the senders
+ * answer the batch of the round before that, and the receivers take in a batch. All begin at the same time,
+ * but receivers that share the scheduler's core begin after the launch. Every stage therefore finds its input
+ * where the stage before has left it, on another core in general, and the other cores use caches and memory
+ * meanwhile. The index is on the scheduler's thread; its launches are measured elsewhere
+ * (index_measurement.h). */
 #ifndef KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 #define KVC_MODELS_MEGAKV_REAL_TESTBENCH_H
 
@@ -65,11 +66,17 @@ struct kvc_megakv_testbench_round {
     uint64_t passed;                                   /* Items that the CLOCK hand passed. */
 };
 
+struct kvc_megakv_testbench;
+
 /* The argument of a task of the thread pool. */
 struct kvc_megakv_testbench_task {
-    struct kvc_megakv_real_pipeline *pipeline;
+    struct kvc_megakv_testbench *testbench;
+    struct kvc_megakv_real_pipeline *pipeline; /* NULL: the scheduler's task. */
     uint32_t rows;
 };
+
+/* Tasks of a round: the scheduler, and for each pipeline a sender and two receivers. */
+enum { KVC_MEGAKV_TESTBENCH_TASKS_MAX = 1 + 3 * KVC_MEGAKV_REAL_PIPELINES_MAX };
 
 struct kvc_megakv_testbench {
     struct kvc_megakv_testbench_options params;
@@ -84,9 +91,10 @@ struct kvc_megakv_testbench {
         held; /* Work that is received but not launched; `gets` counts the GETs that fit. */
     struct kvc_megakv_testbench_work answering; /* Work that is launched but not answered. */
     struct kvc_megakv_real_buffer *held_buffers[KVC_MEGAKV_TESTBENCH_LOADS][KVC_MEGAKV_REAL_PIPELINES_MAX];
-    struct kvc_megakv_testbench_round *round;                             /* The current round. */
-    struct kvc_megakv_testbench_task task[KVC_MEGAKV_REAL_PIPELINES_MAX]; /* Tasks of the current stage. */
-    struct kvc_thread_pool_task work[KVC_MEGAKV_REAL_PIPELINES_MAX];
+    struct kvc_megakv_testbench_round *round; /* The current round, and its tasks. */
+    struct kvc_megakv_testbench_task task[KVC_MEGAKV_TESTBENCH_TASKS_MAX];
+    struct kvc_thread_pool_task work[KVC_MEGAKV_TESTBENCH_TASKS_MAX];
+    uint32_t tasks;
 };
 
 /* Returns how many requests fit into a basic Ethernet frame. */
