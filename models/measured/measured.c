@@ -196,6 +196,7 @@ void kvc_measured_add_up(const struct kvc_measured *measured, uint32_t side, con
 /* A run and the store that reports it. */
 struct reported {
     const struct kvc_measured *measured;
+    bool *usual; /* By turn: whether the reading of the memory after it is usual. */
     const struct kvc_measured_store *store;
 };
 
@@ -204,7 +205,11 @@ static struct kvc_quiet_flow flow_of(const void *data, uint32_t window)
     const struct reported *reported = data;
     const struct kvc_measured *measured = reported->measured;
     bool one_feed = reported->store->one_feed;
-    struct kvc_quiet_flow flow = {.caught_up = !one_feed, .oldest_sent_ns = INFINITY};
+    uint32_t turn = window / measured->watched.turn;
+    bool after = turn >= measured->memory.count[0] || reported->usual[turn],
+         before = turn == 0 || reported->usual[turn - 1];
+    struct kvc_quiet_flow flow = {
+        .unusual = !before || !after, .caught_up = !one_feed, .oldest_sent_ns = INFINITY};
     for (uint32_t i = 0; i < measured->tasks; i++) {
         const struct kvc_measured_copy *copy = &measured->copy[i][window];
         if (measured->task[i].caught_up != NULL && copy->caught_up == one_feed) {
@@ -256,7 +261,9 @@ static void report(const void *data, const bool *wanted, struct kvc_result *resu
 void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measured_store *store,
                          struct kvc_result *result)
 {
-    const struct reported reported = {measured, store};
+    const struct reported reported = {
+        measured, kvc_array_of(measured->memory.room + 1, sizeof(*reported.usual)), store};
+    kvc_memory_watch_usual(&measured->memory, reported.usual);
     const struct kvc_watched_store watched_store = {.data = &reported,
                                                     .flow_of = flow_of,
                                                     .from_ns = measured->from_ns,
@@ -271,4 +278,6 @@ void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measure
     kvc_metrics_set(&result->model, "memory_line_ns", memory.line_ns);
     kvc_metrics_set(&result->model, "memory_latency_ns", memory.latency_ns);
     kvc_metrics_set(&result->model, "memory_bytes_per_s", memory.bytes_per_s);
+    kvc_metrics_set(&result->model, "memory_handoff_ns", memory.handoff_ns);
+    free(reported.usual);
 }

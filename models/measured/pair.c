@@ -115,15 +115,31 @@ static void read_pairs(const struct sides *sides, double *value[2][KVC_PAIR_METR
     free(wanted);
 }
 
-/* Returns the largest disturbance of a pair that counts. */
-static double tolerated(const double *disturbed_frac, uint32_t pairs)
+/* Sets counts[] to the pairs before, between and after whose turns the memory was fast. Reading i is taken
+ * after turn i. */
+static void find_usual(const struct kvc_memory_watch *memory, bool *counts, uint32_t pairs)
+{
+    bool *usual = kvc_array_of(memory->room + 2 * (size_t)pairs + 1, sizeof(*usual));
+    kvc_memory_watch_usual(memory, usual);
+    for (uint32_t pair = 0; pair < pairs; pair++) {
+        uint32_t turn = 2 * pair;
+        counts[pair] = (turn == 0 || usual[turn - 1]) && usual[turn] &&
+                       (turn + 1 >= memory->count[0] || usual[turn + 1]);
+    }
+    free(usual);
+}
+
+/* Returns the largest disturbance of a pair that counts, of the candidates. */
+static double tolerated(const double *disturbed_frac, const bool *candidate, uint32_t pairs)
 {
     double *sorted = kvc_array_of(pairs + 1, sizeof(*sorted));
+    uint32_t count = 0;
     for (uint32_t i = 0; i < pairs; i++) {
-        sorted[i] = disturbed_frac[i];
+        sorted[count] = disturbed_frac[i];
+        count += candidate[i];
     }
-    gsl_sort(sorted, 1, pairs);
-    double median = pairs > 0 ? gsl_stats_median_from_sorted_data(sorted, 1, pairs) : 0;
+    gsl_sort(sorted, 1, count);
+    double median = count > 0 ? gsl_stats_median_from_sorted_data(sorted, 1, count) : 0;
     free(sorted);
     return fmax(median, kvc_quiet_stalled_frac);
 }
@@ -161,16 +177,22 @@ static void read_result(struct sides *sides, struct kvc_pair_result *result)
         value[i / KVC_PAIR_METRICS][i % KVC_PAIR_METRICS] = values + i * room;
     }
     read_pairs(sides, value, disturbed_frac, pairs);
+    find_usual(&measured->memory, counts, pairs);
     *result = (struct kvc_pair_result){
         .pairs = pairs,
-        .disturbed_frac = tolerated(disturbed_frac, pairs),
+        .usual = kvc_quiet_count(counts, pairs),
+        .disturbed_frac = tolerated(disturbed_frac, counts, pairs),
         .core_speed_steps_per_ns = kvc_watched_core_speed(&measured->watched),
         .stalled_frac = kvc_watched_stalled_frac(&measured->watched),
         .others_frac = measured->noise.others_frac,
         .memory = kvc_memory_watch_rates(&measured->memory),
+        .cores = measured->cores,
     };
+    for (uint32_t core = 0; core < measured->cores; core++) {
+        result->core_line_ns[core] = kvc_memory_watch_line_ns(&measured->memory, core);
+    }
     for (uint32_t i = 0; i < pairs; i++) {
-        counts[i] = disturbed_frac[i] <= result->disturbed_frac;
+        counts[i] = counts[i] && disturbed_frac[i] <= result->disturbed_frac;
     }
     result->counted = kvc_quiet_count(counts, pairs);
     for (int m = 0; m < KVC_PAIR_METRICS; m++) {

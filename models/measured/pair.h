@@ -4,14 +4,16 @@
  * The reading is the ratio of a metric of B to that of A. Two successive turns (A B or B A) are a pair and
  * give one ratio. The first 10 ms of a turn, in which caches and queues settle, do not count; the other 20 ms
  * do. The disturbance of a pair is the share of these windows for which its threads were kept from running,
- * plus the relative difference of the speeds of its cores between its two turns. The less disturbed half of
- * the pairs counts, and every other pair that was disturbed by at most 1 %; neither looks at what is
- * measured. The median over these pairs is the ratio, and the order statistics around it are its 95 %
- * interval, which assumes nothing about the distribution. */
+ * plus the relative difference of the speeds of its cores between its two turns. Of the pairs before, between
+ * and after whose turns the memory was in its usual state (sim/probes/memory_watch.h), the less disturbed
+ * half counts, and every other one that was disturbed by at most 1 %; neither looks at what is measured. The
+ * median over these pairs is the ratio, and the order statistics around it are its 95 % interval, which
+ * assumes nothing about the distribution. */
 #ifndef KVC_MODELS_MEASURED_PAIR_H
 #define KVC_MODELS_MEASURED_PAIR_H
 
 #include "models/measured/measurable.h"
+#include "sim/probes/cores.h"
 
 enum kvc_pair_metric {
     KVC_PAIR_THROUGHPUT,   /* [Mops] */
@@ -34,10 +36,12 @@ struct kvc_pair_reading {
 };
 
 struct kvc_pair_result {
-    uint32_t pairs, counted; /* Pairs that were measured, and those that count. */
-    double disturbed_frac;   /* The largest disturbance of a pair that counts. */
+    uint32_t pairs, usual, counted; /* Pairs that were measured, in the usual state, and that count. */
+    double disturbed_frac;          /* The largest disturbance of a pair that counts. */
     double core_speed_steps_per_ns, stalled_frac, others_frac; /* As kvc_measurable_run() reports them. */
     struct kvc_memory_rates memory;
+    uint32_t cores;
+    double core_line_ns[KVC_CORES_MAX]; /* By core: memory.line_ns [ns]. */
     struct kvc_pair_reading reading[KVC_PAIR_METRICS];
 };
 

@@ -16,8 +16,21 @@
  */
 enum { LINE_BYTES = 64, INDEPENDENT = 16384, DEPENDENT = 2048, IN_ORDER = 32768, LINES_AT_ONCE = 256 };
 
+/* Times that a reading hands a line over and back, and looks at it before it looks at the clock. */
+enum { HANDOFFS = 200, LOOKS = 64 };
+
 /* Most time for one kind of lines, on a slow machine [s]. */
 static const double part_s = 0.5e-3;
+
+/* Most time for the handoffs, whose threads do not begin together [s]. */
+static const double handoffs_s = 2e-3;
+
+/* Times of the same state of a machine differ by less than this factor. */
+static const double alike_ratio = 1.25;
+
+struct kvc_memory_baton {
+    _Alignas(64) atomic_ullong handoffs; /* Handoffs of all readings. */
+};
 
 const uint64_t kvc_memory_watch_bytes = UINT64_C(512) << 20;
 
@@ -27,15 +40,19 @@ enum kvc_status kvc_memory_watch_open(struct kvc_memory_watch *watch, uint32_t c
     *watch = (struct kvc_memory_watch){.cores = cores, .room = room};
     watch->count = kvc_array_of(cores, sizeof(*watch->count));
     watch->rates = kvc_array_of((size_t)cores * room, sizeof(*watch->rates));
+    watch->baton = aligned_alloc(64, (cores / 2 + 1) * sizeof(*watch->baton));
     /* A system that has no huge page left gives small ones, on which random lines take up to three times as
      * long. */
     watch->buffer = kvc_pages_alloc_sparse(kvc_memory_watch_bytes);
-    if (watch->buffer == NULL) {
+    if (watch->buffer == NULL || watch->baton == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_RUNTIME,
                              "no memory for a buffer of %llu MiB that watches the memory",
                              (unsigned long long)(kvc_memory_watch_bytes >> 20));
     }
     kvc_pages_touch(watch->buffer, kvc_memory_watch_bytes);
+    for (uint32_t i = 0; i <= cores / 2; i++) {
+        atomic_init(&watch->baton[i].handoffs, 0);
+    }
     return KVC_OK;
 }
 
@@ -46,6 +63,7 @@ void kvc_memory_watch_close(struct kvc_memory_watch *watch)
     }
     free(watch->count);
     free(watch->rates);
+    free(watch->baton);
     *watch = (struct kvc_memory_watch){.buffer = NULL};
 }
 
@@ -103,6 +121,38 @@ static inline double time_lines(struct reading *reading, void (*read)(struct rea
     return (now_s - started_s) * 1e9 / done;
 }
 
+/* Waits for as many handoffs of a line. Returns false if they have not come by until_s. */
+static bool await_handoffs(struct kvc_memory_baton *baton, uint64_t handoffs, double until_s)
+{
+    for (uint32_t look = 1; atomic_load_explicit(&baton->handoffs, memory_order_acquire) != handoffs;
+         look++) {
+        if (look % LOOKS == 0 && kvc_clock_wall_s() > until_s) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Hands a line to the neighbour of a core and back. Returns the time of a handoff [ns], or NaN if the core
+ * has no neighbour or the neighbour does not come. */
+static double time_handoffs(struct kvc_memory_watch *watch, uint32_t core, uint32_t number)
+{
+    struct kvc_memory_baton *baton = &watch->baton[core / 2];
+    uint64_t first = number * UINT64_C(2) * HANDOFFS + 1; /* The even core begins. */
+    double started_s = 0, until_s = kvc_clock_wall_s() + handoffs_s;
+    if ((core ^ 1) >= watch->cores) {
+        return NAN;
+    }
+    for (uint64_t i = core % 2; i < UINT64_C(2) * HANDOFFS; i += 2) {
+        if (i > 0 && !await_handoffs(baton, first + i - 1, until_s)) {
+            return NAN;
+        }
+        started_s = i < 2 ? kvc_clock_wall_s() : started_s;
+        atomic_store_explicit(&baton->handoffs, first + i, memory_order_release);
+    }
+    return (kvc_clock_wall_s() - started_s) * 1e9 / (2 * HANDOFFS - 1);
+}
+
 void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
 {
     uint32_t number = watch->count[core];
@@ -112,31 +162,147 @@ void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
     struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + number];
     struct reading reading = {.watch = watch, .first = ((uint64_t)core << 48) + ((uint64_t)number << 24)};
     reading.word = line_of(watch, reading.first);
+    rates->handoff_ns = time_handoffs(watch, core, number);
     rates->line_ns = time_lines(&reading, read_independent, INDEPENDENT);
     rates->latency_ns = time_lines(&reading, read_dependent, DEPENDENT);
     rates->bytes_per_s = LINE_BYTES * 1e9 / time_lines(&reading, read_in_order, IN_ORDER);
     watch->count[core]++;
 }
 
-/* Returns the mean over the cores of the medians of a rate, which lies `offset` bytes within a reading. */
-static double mean_of_medians(const struct kvc_memory_watch *watch, size_t offset)
+void kvc_memory_watch_skip(struct kvc_memory_watch *watch, uint32_t core)
 {
-    double sum = 0, *values = kvc_array_of(watch->room + 1, sizeof(*values));
-    for (uint32_t core = 0; core < watch->cores; core++) {
-        for (uint32_t i = 0; i < watch->count[core]; i++) {
-            const struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + i];
-            values[i] = *(const double *)(const void *)((const char *)rates + offset);
-        }
-        sum += watch->count[core] > 0 ? gsl_stats_median(values, 1, watch->count[core]) : NAN;
+    if (watch->count[core] < watch->room) {
+        watch->rates[(size_t)core * watch->room + watch->count[core]++] =
+            (struct kvc_memory_rates){NAN, NAN, NAN, NAN};
     }
+}
+
+/* Returns a rate of a reading, which lies `offset` bytes within it. */
+static double rate_of(const struct kvc_memory_watch *watch, uint32_t core, uint32_t number, size_t offset)
+{
+    const struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + number];
+    return *(const double *)(const void *)((const char *)rates + offset);
+}
+
+/* Returns the readings that all cores have taken. */
+static uint32_t readings_of(const struct kvc_memory_watch *watch)
+{
+    uint32_t count = watch->room;
+    for (uint32_t core = 0; core < watch->cores; core++) {
+        count = watch->count[core] < count ? watch->count[core] : count;
+    }
+    return count;
+}
+
+/* Returns whether two times are alike, or one is not known. */
+static bool alike(double a, double b)
+{
+    return !(a > alike_ratio * b) && !(b > alike_ratio * a);
+}
+
+bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, uint32_t a, uint32_t b)
+{
+    bool same = true;
+    for (uint32_t core = 0; core < watch->cores && same; core++) {
+        const struct kvc_memory_rates *of = &watch->rates[(size_t)core * watch->room];
+        same = alike(of[a].line_ns, of[b].line_ns) && alike(of[a].handoff_ns, of[b].handoff_ns);
+    }
+    return same;
+}
+
+void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, bool *usual)
+{
+    uint32_t readings = readings_of(watch), most = 0, commonest = 0;
+    for (uint32_t i = 0; i < readings; i++) {
+        uint32_t count = 0;
+        for (uint32_t j = 0; j < readings; j++) {
+            count += kvc_memory_watch_resemble(watch, i, j);
+        }
+        commonest = count > most ? i : commonest;
+        most = count > most ? count : most;
+    }
+    for (uint32_t i = 0; i < watch->room; i++) {
+        usual[i] = i < readings && kvc_memory_watch_resemble(watch, i, commonest);
+    }
+}
+
+/* Returns the median of a core's rate over usual readings; NaN if it is not known. */
+static double median_of(const struct kvc_memory_watch *watch, const bool *usual, uint32_t core, size_t offset)
+{
+    uint32_t count = 0, readings = readings_of(watch);
+    double *values = kvc_array_of(readings + 1, sizeof(*values));
+    for (uint32_t i = 0; i < readings; i++) {
+        values[count] = rate_of(watch, core, i, offset);
+        count += usual[i] && values[count] > 0;
+    }
+    double median = count > 0 ? gsl_stats_median(values, 1, count) : NAN;
     free(values);
-    return sum / watch->cores;
+    return median;
+}
+
+static double mean_of_medians(const struct kvc_memory_watch *watch, const bool *usual, size_t offset)
+{
+    double sum = 0;
+    uint32_t known = 0;
+    for (uint32_t core = 0; core < watch->cores; core++) {
+        double median = median_of(watch, usual, core, offset);
+        sum += median > 0 ? median : 0;
+        known += median > 0;
+    }
+    return known > 0 ? sum / known : NAN;
+}
+
+double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, uint32_t core)
+{
+    bool *usual = kvc_array_of(watch->room + 1, sizeof(*usual));
+    kvc_memory_watch_usual(watch, usual);
+    double line_ns = median_of(watch, usual, core, offsetof(struct kvc_memory_rates, line_ns));
+    free(usual);
+    return line_ns;
+}
+
+/* Returns the lower quartile of a rate over all cores and readings. */
+static double lower_quartile(const struct kvc_memory_watch *watch, size_t offset)
+{
+    size_t known = 0, readings = readings_of(watch);
+    double *sorted = kvc_array_of(readings * watch->cores + 1, sizeof(*sorted));
+    for (size_t i = 0; i < readings * watch->cores; i++) {
+        sorted[known] = rate_of(watch, (uint32_t)(i % watch->cores), (uint32_t)(i / watch->cores), offset);
+        known += sorted[known] > 0;
+    }
+    gsl_sort(sorted, 1, known);
+    double quartile = known > 0 ? gsl_stats_quantile_from_sorted_data(sorted, 1, known, 0.25) : NAN;
+    free(sorted);
+    return quartile;
+}
+
+struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *watch)
+{
+    return (struct kvc_memory_rates){
+        .line_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, line_ns)),
+        .latency_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, latency_ns)),
+        .bytes_per_s = NAN,
+        .handoff_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, handoff_ns))};
+}
+
+bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t reading, double handoff_ns)
+{
+    bool same = true;
+    for (uint32_t core = 0; core < watch->cores; core++) {
+        same = same && alike(watch->rates[(size_t)core * watch->room + reading].handoff_ns, handoff_ns);
+    }
+    return same;
 }
 
 struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch)
 {
-    return (struct kvc_memory_rates){
-        .line_ns = mean_of_medians(watch, offsetof(struct kvc_memory_rates, line_ns)),
-        .latency_ns = mean_of_medians(watch, offsetof(struct kvc_memory_rates, latency_ns)),
-        .bytes_per_s = mean_of_medians(watch, offsetof(struct kvc_memory_rates, bytes_per_s))};
+    bool *usual = kvc_array_of(watch->room + 1, sizeof(*usual));
+    kvc_memory_watch_usual(watch, usual);
+    const struct kvc_memory_rates rates = {
+        .line_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, line_ns)),
+        .latency_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, latency_ns)),
+        .bytes_per_s = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, bytes_per_s)),
+        .handoff_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, handoff_ns))};
+    free(usual);
+    return rates;
 }

@@ -1,12 +1,15 @@
 /* Watches how fast the memory of this machine is while a store is measured. A core's clock says nothing about
- * it: on a machine that is shared, the rates of the memory change from minute to minute.
+ * it: on a machine that is shared, the rates of the memory change from minute to minute, and a virtual
+ * machine moves between cores that share a cache and cores that do not.
  *
- * Between two turns of a run (sim/probes/watched.h), all threads read the same buffer at once for about a
- * millisecond: random lines that do not depend on each other, random lines whose address the line before
- * gives, and lines in order. */
+ * Between two turns of a run (sim/probes/watched.h), neighbouring cores (0 and 1, 2 and 3) hand a line to
+ * each other and back. Then all threads read the same buffer at once for about a millisecond: random lines
+ * that do not depend on each other, random lines whose address the line before gives, and lines in order. */
 #ifndef KVC_SIM_PROBES_MEMORY_WATCH_H
 #define KVC_SIM_PROBES_MEMORY_WATCH_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/base/diag.h"
@@ -16,6 +19,7 @@ struct kvc_memory_rates {
     double line_ns;     /* A random line, of several that are read at the same time [ns]. */
     double latency_ns;  /* A random line whose address the line before gives [ns]. */
     double bytes_per_s; /* Lines in order [bytes/s]. */
+    double handoff_ns;  /* A line that one core has written and its neighbour reads and writes [ns]. */
 };
 
 /* Size of the buffer of a watch [bytes]. */
@@ -26,6 +30,7 @@ struct kvc_memory_watch {
     uint32_t cores, room;           /* Cores, and readings of each that fit. */
     uint32_t *count;                /* Readings, by core. */
     struct kvc_memory_rates *rates; /* Reading i of core c is rates[c * room + i]. */
+    struct kvc_memory_baton *baton; /* By pair of neighbours: the line that they hand to each other. */
 };
 
 /* Prepares `room` readings of each core. All watches have a buffer of 512 MiB, far beyond the caches, so that
@@ -37,7 +42,30 @@ void kvc_memory_watch_close(struct kvc_memory_watch *watch); /* A zeroed one is 
 /* Takes a reading on a core, by the thread that is pinned to it. */
 void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core);
 
-/* Returns the means over the cores of the medians of their readings. The threads must have ended. */
+/* Notes a reading without rates for a core that sleeps. */
+void kvc_memory_watch_skip(struct kvc_memory_watch *watch, uint32_t core);
+
+/* Returns whether the machine was in the same state at two readings: the independent lines of each core and
+ * the handoffs took at most 1.25 times as long in one as in the other. What is not known does not count. */
+bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, uint32_t a, uint32_t b);
+
+/* Sets usual[i] for each reading i < room: whether it resembles the reading that most others resemble. The
+ * threads must have ended. */
+void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, bool *usual);
+
+/* Returns the median over a core's usual readings of the time of an independent line [ns]; NaN if there is
+ * none. */
+double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, uint32_t core);
+
+/* Returns the lower quartiles over all cores and readings of the times of lines and handoffs; bytes_per_s is
+ * NaN, and so is what no reading has. */
+struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *watch);
+
+/* Returns whether a handoff took at most 1.25 times as long as it does elsewhere, or as much less, or is not
+ * known. */
+bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t reading, double handoff_ns);
+
+/* Returns the means over the cores of the medians of their usual readings. The threads must have ended. */
 struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch);
 
 #endif

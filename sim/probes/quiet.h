@@ -38,6 +38,7 @@ void kvc_quiet_find(const struct kvc_core_window *const *cores, uint32_t count, 
 
 /* Work of a store in one window, which shows how long it recovers from a disturbance. */
 struct kvc_quiet_flow {
+    bool unusual;          /* The memory was faster or slower than in most of the run. */
     bool caught_up;        /* At least once, every receiver found that no request was due. */
     double oldest_sent_ns; /* Earliest send time of the requests answered in the window [ns]. */
 };

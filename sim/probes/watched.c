@@ -110,6 +110,13 @@ void kvc_watched_judge(const struct kvc_watched *watched, kvc_watched_flow_fn *f
     }
     kvc_watched_undisturbed(watched, watched->count, quiet);
     kvc_quiet_drop_recovery(flow, watched->count, from_ns, open_loop, quiet);
+    bool is_usual = false;
+    for (uint32_t i = 0; i < watched->count; i++) {
+        is_usual = is_usual || (quiet[i] && !flow[i].unusual);
+    }
+    for (uint32_t i = 0; i < watched->count && is_usual; i++) {
+        quiet[i] = quiet[i] && !flow[i].unusual;
+    }
     free(flow);
 }
 

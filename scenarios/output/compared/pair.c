@@ -61,6 +61,12 @@ static json_t *machine_json(const struct kvc_pair_result *result)
     put(machine, "memory_line_ns", result->memory.line_ns);
     put(machine, "memory_latency_ns", result->memory.latency_ns);
     put(machine, "memory_bytes_per_s", result->memory.bytes_per_s);
+    put(machine, "memory_handoff_ns", result->memory.handoff_ns);
+    json_t *lines = json_array();
+    for (uint32_t core = 0; core < result->cores; core++) {
+        json_array_append_new(lines, kvc_json_number(result->core_line_ns[core]));
+    }
+    json_object_set_new(machine, "core_line_ns", lines);
     put(machine, "stalled_frac", result->stalled_frac);
     put(machine, "others_frac", result->others_frac);
     put(machine, "disturbed_frac", result->disturbed_frac);

@@ -7,8 +7,8 @@
  *     pairs, counted_pairs  pairs of turns, and those that count
  *     metrics             [{name, a, b, ratio, low, high}, ...]: medians, b / a, and its 95 % interval
  *     machine             {core_speed_steps_per_ns, memory_line_ns, memory_latency_ns, memory_bytes_per_s,
- *                          stalled_frac, others_frac, disturbed_frac}
- *     notes               ["...", ...]
+ *                          memory_handoff_ns, core_line_ns: [by core], stalled_frac, others_frac,
+ * disturbed_frac} notes               ["...", ...]
  *
  * What is unknown is null. */
 #ifndef KVC_SCENARIOS_OUTPUT_COMPARED_PAIR_H

@@ -1,0 +1,77 @@
+#include "sim/probes/memory_watch.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "sim/probes/cores.h"
+
+enum { CORES = 2, READINGS = 8, SLOW_LINE = 3, SLOW_HANDOFF = 5, ATTEMPTS = 100 };
+
+static uint32_t counts[CORES] = {READINGS, READINGS};
+static struct kvc_memory_rates rates[CORES * READINGS];
+
+/* Readings of a machine whose lines take 40 ns, of which one reading has a slow core and one slow handoffs.
+ */
+static struct kvc_memory_watch watch_of_two_states(void)
+{
+    for (int i = 0; i < CORES * READINGS; i++) {
+        rates[i] = (struct kvc_memory_rates){40 + i % READINGS % 2, 250, 20e9, 25};
+    }
+    rates[READINGS + SLOW_LINE].line_ns = 60;
+    rates[SLOW_HANDOFF].handoff_ns = rates[READINGS + SLOW_HANDOFF].handoff_ns = 150;
+    return (struct kvc_memory_watch){.cores = CORES, .room = READINGS, .count = counts, .rates = rates};
+}
+
+Test(memory_watch, readings_in_another_state_are_not_usual)
+{
+    struct kvc_memory_watch watch = watch_of_two_states();
+    bool usual[READINGS];
+    kvc_memory_watch_usual(&watch, usual);
+    for (int i = 0; i < READINGS; i++) {
+        cr_expect_eq(usual[i], i != SLOW_LINE && i != SLOW_HANDOFF, "reading %d", i);
+    }
+    cr_expect_float_eq(kvc_memory_watch_rates(&watch).handoff_ns, 25, 1e-9);
+}
+
+Test(memory_watch, lines_are_told_by_core)
+{
+    struct kvc_memory_watch watch = watch_of_two_states();
+    for (int i = 0; i < READINGS; i++) {
+        rates[i].line_ns = 59;
+    }
+    cr_expect_float_eq(kvc_memory_watch_line_ns(&watch, 0), 59, 1e-9);
+    cr_expect_float_eq(kvc_memory_watch_line_ns(&watch, 1), 40, 1);
+    cr_expect_float_eq(kvc_memory_watch_rates(&watch).line_ns, 49.5, 0.5);
+    cr_expect_float_eq(kvc_memory_watch_fast(&watch).line_ns, 41, 1);
+}
+
+Test(memory_watch, core_that_sleeps_is_not_slow)
+{
+    struct kvc_memory_watch watch = watch_of_two_states();
+    bool usual[READINGS];
+    watch.count[1] = 0;
+    for (int i = 0; i < READINGS; i++) {
+        kvc_memory_watch_skip(&watch, 1);
+    }
+    kvc_memory_watch_usual(&watch, usual);
+    cr_expect(usual[SLOW_LINE], "only core 1 was slow");
+    cr_expect_float_eq(kvc_memory_watch_rates(&watch).line_ns, 40.5, 1e-9);
+}
+
+/* On a busy machine, a neighbour may come too late to a handoff. */
+Test(memory_watch, readings_have_all_rates)
+{
+    struct kvc_diag diag = {0};
+    struct kvc_memory_watch watch;
+    double speed[KVC_CORES_MAX];
+    uint32_t cores = kvc_cores_watch(speed);
+    cr_assert_eq(kvc_memory_watch_open(&watch, cores, ATTEMPTS, &diag), KVC_OK, "%s", diag.message);
+    struct kvc_memory_rates found = {0};
+    for (int i = 0; i < ATTEMPTS && (i == 0 || (cores > 1 && isnan(found.handoff_ns))); i++) {
+        kvc_cores_read_memory(&watch);
+        found = kvc_memory_watch_rates(&watch);
+    }
+    cr_expect(found.line_ns > 0 && found.latency_ns > found.line_ns && found.bytes_per_s > 0);
+    cr_expect(cores == 1 || found.handoff_ns > 0);
+    kvc_memory_watch_close(&watch);
+}
