@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
@@ -32,17 +33,102 @@ void kvc_steadiness_free(struct kvc_steadiness *steadiness)
     steadiness->speed = NULL;
 }
 
-enum { MEMORY_READINGS = 4096 };
+/* Readings of the memory that fit, those that the reference is taken from, and those that are waited for. */
+enum { MEMORY_READINGS = 1 << 15, FIRST_READINGS = 100, AWAITED_READINGS = 3000 };
 
-/* Without memory for the buffer, the rates stay unknown. */
-static void watch_memory(struct kvc_memory_watch *memory, uint32_t cores)
+static const struct timespec readings_apart = {0, 20000000};
+
+struct reader {
+    struct kvc_memory_watch *memory;
+    uint32_t core;
+};
+
+static void read_core(void *data)
+{
+    const struct reader *reader = data;
+    kvc_memory_watch_read(reader->memory, reader->core);
+}
+
+static void read_memory(struct kvc_memory_watch *memory, struct kvc_thread_pool *pool)
+{
+    if (pool == NULL) {
+        kvc_cores_read_memory(memory);
+        return;
+    }
+    struct reader reader[KVC_CORES_MAX];
+    struct kvc_thread_pool_task task[KVC_CORES_MAX];
+    uint32_t awake = kvc_thread_pool_awake(pool);
+    for (uint32_t core = 0; core < memory->cores; core++) {
+        reader[core] = (struct reader){memory, core};
+        task[core] = (struct kvc_thread_pool_task){.fn = read_core, .data = &reader[core], .core = core};
+        if (core >= awake) {
+            kvc_memory_watch_skip(memory, core);
+        }
+    }
+    kvc_thread_pool_run(pool, task, awake < memory->cores ? awake : memory->cores);
+}
+
+/* Prepares the watch and finds the reference. Without memory for its buffer, both stay unknown. */
+static void begin_watch(struct kvc_steadiness *steadiness)
 {
     struct kvc_diag diag = {0};
-    if (memory->buffer == NULL && kvc_memory_watch_open(memory, cores, MEMORY_READINGS, &diag) != KVC_OK) {
+    double speed[KVC_CORES_MAX];
+    struct kvc_memory_watch *memory = &steadiness->memory;
+    steadiness->reference.line_ns = NAN;
+    if (kvc_memory_watch_open(memory, kvc_cores_watch(speed), MEMORY_READINGS, &diag) != KVC_OK) {
         kvc_memory_watch_close(memory);
         return;
     }
-    kvc_cores_read_memory(memory);
+    for (int i = 0; i < FIRST_READINGS; i++) {
+        kvc_cores_read_memory(memory);
+        nanosleep(&readings_apart, NULL);
+    }
+    steadiness->reference = kvc_memory_watch_fast(memory);
+}
+
+int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool)
+{
+    struct kvc_memory_watch *memory = &steadiness->memory;
+    if (steadiness->reference.line_ns == 0) {
+        begin_watch(steadiness);
+    }
+    if (isnan(steadiness->reference.line_ns) || memory->count[0] == memory->room) {
+        return -1;
+    }
+    read_memory(memory, pool);
+    return memory->count[0] - 1;
+}
+
+bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2])
+{
+    const struct kvc_memory_watch *memory = &steadiness->memory;
+    if (reading[0] < 0 || reading[1] < 0 || steadiness->awaited >= AWAITED_READINGS) {
+        return true;
+    }
+    uint32_t first = (uint32_t)reading[0], second = (uint32_t)reading[1];
+    bool settled = kvc_memory_watch_resemble(memory, first, second) &&
+                   kvc_memory_watch_handoff_is(memory, second, steadiness->reference.handoff_ns);
+    if (!settled) {
+        steadiness->awaited++;
+        nanosleep(&readings_apart, NULL);
+    }
+    return settled;
+}
+
+double kvc_steadiness_slowness(const struct kvc_steadiness *steadiness, const int64_t reading[2],
+                               uint32_t first, uint32_t last)
+{
+    const struct kvc_memory_watch *memory = &steadiness->memory;
+    double sum = 0;
+    uint32_t known = 0;
+    for (int i = 0; i < 2 && reading[0] >= 0 && reading[1] >= 0; i++) {
+        for (uint32_t core = first; core <= last && core < memory->cores; core++) {
+            double line_ns = memory->rates[(size_t)core * memory->room + (size_t)reading[i]].line_ns;
+            sum += line_ns > 0 ? line_ns : 0;
+            known += line_ns > 0;
+        }
+    }
+    return known > 0 ? sum / known / steadiness->reference.line_ns : 1;
 }
 
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)
@@ -60,7 +146,6 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness)
     uint32_t cores = kvc_cores_watch(speed);
     if (cores > 0) {
         kvc_steadiness_add_speeds(steadiness, speed, cores);
-        watch_memory(&steadiness->memory, cores);
     }
 }
 

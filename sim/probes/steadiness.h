@@ -4,9 +4,11 @@
 #ifndef KVC_SIM_PROBES_STEADINESS_H
 #define KVC_SIM_PROBES_STEADINESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/probes/memory_watch.h"
+#include "sim/probes/thread_pool.h"
 
 /* A zeroed struct has no checks yet. */
 struct kvc_steadiness {
@@ -15,6 +17,10 @@ struct kvc_steadiness {
     uint32_t cores, windows;        /* Cores whose speed is known, and the number of speeds of each. */
     double *speed;                  /* Speeds by window, then by core [steps of arithmetic per ns]. */
     struct kvc_memory_watch memory; /* Its buffer is NULL before the first check. */
+    /* The state of the machine to which the calibration refers; line_ns is NaN if the memory is not known,
+     * and 0 before the first reading. */
+    struct kvc_memory_rates reference;
+    uint32_t awaited; /* Readings in which another state was waited for. */
 };
 
 void kvc_steadiness_free(struct kvc_steadiness *steadiness);
@@ -22,6 +28,20 @@ void kvc_steadiness_free(struct kvc_steadiness *steadiness);
 /* Times the arithmetic once more, then watches all cores for a window of 10 ms, and the memory for a
  * millisecond. */
 void kvc_steadiness_check(struct kvc_steadiness *steadiness);
+
+/* Reads the memory: `pool` on its awake cores; NULL: threads of their own, on all cores. The first call also
+ * finds the reference, the lower quartile of a hundred readings in two seconds. Returns the number of the
+ * reading, or a negative number if the memory is not known. */
+int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool);
+
+/* Returns whether the machine was in one state at two readings, and handoffs as in the reference. Waits a
+ * little if not; a calibration waits for a minute in all, and then says that all is well. */
+bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2]);
+
+/* Returns how many times as long as the reference random lines took the cores first .. last at two readings,
+ * in the mean; 1 if that is not known. */
+double kvc_steadiness_slowness(const struct kvc_steadiness *steadiness, const int64_t reading[2],
+                               uint32_t first, uint32_t last);
 
 /* Adds the speeds of the cores in a window; 0: not measured. Every window has the same cores. */
 void kvc_steadiness_add_speeds(struct kvc_steadiness *steadiness, const double *speed, uint32_t cores);

@@ -97,6 +97,11 @@ void kvc_thread_pool_wake(struct kvc_thread_pool *pool, uint32_t cores)
     }
 }
 
+uint32_t kvc_thread_pool_awake(const struct kvc_thread_pool *pool)
+{
+    return atomic_load(&pool->awake);
+}
+
 static void begin_round(struct kvc_thread_pool *pool)
 {
     atomic_store(&pool->working, atomic_load(&pool->awake) - 1);

@@ -19,6 +19,9 @@ typedef void kvc_thread_pool_fn(void *data);
  * Returns once they sleep. */
 void kvc_thread_pool_wake(struct kvc_thread_pool *pool, uint32_t cores);
 
+/* Returns how many cores are awake. */
+uint32_t kvc_thread_pool_awake(const struct kvc_thread_pool *pool);
+
 /* A piece of work for one core. */
 struct kvc_thread_pool_task {
     kvc_thread_pool_fn *fn;

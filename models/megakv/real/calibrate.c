@@ -183,18 +183,18 @@ static enum kvc_status measure_stages(const struct stage_options *params, struct
                           .threads = threads_of(params->cores),
                           .steadiness = steadiness,
                           .progress = progress,
-                          .survey = {.pool = kvc_thread_pool_create(params->cores),
+                          .survey = {.watching = {steadiness, kvc_thread_pool_create(params->cores)},
                                      .measurement = measurement,
                                      .cores = params->cores,
                                      .shared_cores = params->cores < CORES_OF_A_PIPELINE}};
     enum kvc_status status = KVC_OK;
-    if (plan->survey.pool == NULL) {
+    if (plan->survey.watching.pool == NULL) {
         status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "%u threads cannot be started", params->cores);
     }
     for (uint32_t t = 0; status == KVC_OK && t < plan->threads.count; t++) {
         status = survey_pipelines(plan, plan->threads.value[t], (double)t / plan->threads.count, diag);
     }
-    kvc_thread_pool_free(plan->survey.pool);
+    kvc_thread_pool_free(plan->survey.watching.pool);
     free(plan);
     return status;
 }

@@ -36,6 +36,7 @@ enum found { NONE, A_RANDOM_HALF, ALL };
 /* An index, the jobs of a launch, and what is measured. */
 struct bench {
     const struct kvc_megakv_index_options *params;
+    struct kvc_megakv_watching watching;
     struct kvc_cuckoo_shard shard; /* Only the index of the shard is used. */
     struct kvc_megakv_real_device_queues *queues;
     uint64_t *hash[STREAMS_MAX];
@@ -219,7 +220,7 @@ static void measure_search(struct bench *bench, enum found found, struct kvc_meg
     bench->found = found;
     where->size = bench->jobs;
     where->threads = bench->streams;
-    kvc_megakv_repeat(search_again, bench, settling_launches(bench), ns);
+    kvc_megakv_repeat(&bench->watching, search_again, bench, settling_launches(bench), ns);
     kvc_megakv_measured_curve_add(curve, where, ns);
 }
 
@@ -234,7 +235,7 @@ static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn, en
     where->threads = bench->streams;
     bench->found = found;
     bench->jobs = jobs < most ? jobs : most;
-    kvc_megakv_repeat(fn, bench, settling_launches(bench), ns);
+    kvc_megakv_repeat(&bench->watching, fn, bench, settling_launches(bench), ns);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] *= (double)jobs / bench->jobs;
     }
@@ -329,6 +330,8 @@ enum kvc_status kvc_megakv_measure_index(const struct kvc_megakv_index_options *
 {
     struct bench *bench = kvc_array_of(1, sizeof(*bench));
     enum kvc_status status = open_bench(bench, params, diag);
+    /* The speed of this core says nothing about a GPU. */
+    bench->watching = (struct kvc_megakv_watching){.steadiness = steadiness, .first_core = params->on_gpu};
     for (int b = 0; status == KVC_OK && b < KVC_MEGAKV_INDEX_LIST_MAX && params->bytes[b] > 0; b++) {
         kvc_progress_report(progress, "index", (double)b / KVC_MEGAKV_INDEX_LIST_MAX);
         status = measure_size(bench, params->bytes[b], measurement, diag);

@@ -43,8 +43,7 @@ static void leave_out(const bool quiet[KVC_MEGAKV_REPETITIONS], double ns[KVC_ME
     }
 }
 
-void kvc_megakv_repeat(kvc_megakv_repetition_fn *fn, void *data, int settling,
-                       double ns[KVC_MEGAKV_REPETITIONS])
+static void repeat(kvc_megakv_repetition_fn *fn, void *data, int settling, double ns[KVC_MEGAKV_REPETITIONS])
 {
     int left = REPEATED_MAX;
     for (int i = -SETTLING - settling; i < 0; i++) {
@@ -57,6 +56,24 @@ void kvc_megakv_repeat(kvc_megakv_repetition_fn *fn, void *data, int settling,
         } while (!quiet[i] && left-- > 0);
     }
     leave_out(quiet, ns);
+}
+
+void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetition_fn *fn, void *data,
+                       int settling, double ns[KVC_MEGAKV_REPETITIONS])
+{
+    struct kvc_steadiness *steadiness = watching->steadiness;
+    int64_t reading[2];
+    do {
+        reading[0] = kvc_steadiness_read_memory(steadiness, watching->pool);
+        watching->slowness = kvc_steadiness_slowness(steadiness, (int64_t[2]){reading[0], reading[0]},
+                                                     watching->first_core, watching->last_core);
+        repeat(fn, data, settling, ns);
+        reading[1] = kvc_steadiness_read_memory(steadiness, watching->pool);
+    } while (!kvc_steadiness_settled(steadiness, reading));
+    double slowness = kvc_steadiness_slowness(steadiness, reading, watching->first_core, watching->last_core);
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
+        ns[i] /= slowness;
+    }
 }
 
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,

@@ -7,6 +7,7 @@
 
 #include "models/megakv/cost_profile.h"
 #include "sim/probes/fit.h"
+#include "sim/probes/steadiness.h"
 
 /* A measured cost curve: its points with their quartiles, and the straight line that fits them. */
 
@@ -24,10 +25,20 @@ struct kvc_megakv_measured_curve {
  * then 0 to KVC_MEGAKV_REPETITIONS - 1. */
 typedef double kvc_megakv_repetition_fn(void *data, int repetition);
 
+/* What a measurement of a calibration watches. */
+struct kvc_megakv_watching {
+    struct kvc_steadiness *steadiness;
+    struct kvc_thread_pool *pool;   /* Threads that are awake; NULL: only the calling one is. */
+    uint32_t first_core, last_core; /* Cores that do the measured work; none, if first_core is larger. */
+    double slowness;                /* Of these cores, before the current attempt. */
+};
+
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,
- * whose results it writes to `ns`. All measurements of stages repeat here. */
-void kvc_megakv_repeat(kvc_megakv_repetition_fn *fn, void *data, int settling,
-                       double ns[KVC_MEGAKV_REPETITIONS]);
+ * whose results it writes to `ns`. All measurements of stages repeat here. The memory is read before and
+ * after: if the machine changed its state meanwhile, all begins again, within limits, and the times are
+ * divided by the slowness of the cores that do the work. */
+void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetition_fn *fn, void *data,
+                       int settling, double ns[KVC_MEGAKV_REPETITIONS]);
 
 /* Adds the median of the times `ns` at the coordinates of `where`, with their quartiles, and sorts them. */
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,

@@ -41,7 +41,8 @@ enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_
         .shared_cores = survey->shared_cores,
         .cores = survey->cores,
     };
-    return kvc_megakv_testbench_open(&survey->testbench, &params, frame_requests, survey->pool, diag);
+    return kvc_megakv_testbench_open(&survey->testbench, &params, frame_requests, survey->watching.pool,
+                                     diag);
 }
 
 /* Reads about `requests` random items. */
@@ -81,14 +82,29 @@ static double touched_bytes(const struct kvc_megakv_survey *survey)
     return kvc_cuckoo_touched_bytes(params->key_bytes, params->value_bytes);
 }
 
+/* Returns what a measurement of the senders or of the receivers watches. */
+static struct kvc_megakv_watching *watch(struct kvc_megakv_survey *survey, bool senders)
+{
+    struct kvc_megakv_watching *watching = &survey->watching;
+    bool shared = survey->shared_cores;
+    uint32_t last = shared ? survey->cores - 1 : 2 * survey->testbench.params.pipelines;
+    watching->first_core = shared && !senders ? 0 : 1;
+    watching->last_core = shared && !senders ? 0 : last;
+    if (survey->cores == 1) {
+        watching->first_core = watching->last_core = 0;
+    }
+    return watching;
+}
+
 /* Measures a point over the item's bytes, at a footprint. */
-static void measure_point(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
-                          double footprint_bytes, struct kvc_megakv_measured_curve *curve)
+static void measure_point(struct kvc_megakv_survey *survey, struct kvc_megakv_watching *watching,
+                          kvc_megakv_repetition_fn *fn, int settling, double footprint_bytes,
+                          struct kvc_megakv_measured_curve *curve)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_cost_point where = place_of(survey, touched_bytes(survey));
     where.footprint_bytes = footprint_bytes;
-    kvc_megakv_repeat(fn, survey, settling, ns);
+    kvc_megakv_repeat(watching, fn, survey, settling, ns);
     kvc_megakv_measured_curve_add(curve, &where, ns);
 }
 
@@ -149,7 +165,7 @@ static uint32_t slowest_of(const struct kvc_megakv_testbench_round rounds[KVC_ME
 static void measure_read(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
                          struct kvc_megakv_measured_curve *curve)
 {
-    measure_point(survey, fn, settling, survey->testbench.params.items_bytes, curve);
+    measure_point(survey, watch(survey, true), fn, settling, survey->testbench.params.items_bytes, curve);
 }
 
 static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kvc_diag *diag)
@@ -177,7 +193,7 @@ void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey)
         survey->work.gets = batch_rows[i];
         const struct kvc_megakv_cost_point where = {.size = batches_bytes(survey, survey->work.gets),
                                                     .threads = survey->testbench.params.pipelines};
-        kvc_megakv_repeat(read_again, survey, 0, ns);
+        kvc_megakv_repeat(watch(survey, true), read_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->read_batch, &where, ns);
     }
 }
@@ -204,7 +220,7 @@ static void note_misses(struct kvc_megakv_survey *survey, struct kvc_megakv_meas
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_cost_point where = place_of(survey, 0);
     survey->work.search = KVC_MEGAKV_TESTBENCH_NO_SEARCH;
-    kvc_megakv_repeat(read_again, survey, 0, ns);
+    kvc_megakv_repeat(watch(survey, true), read_again, survey, 0, ns);
     for (size_t i = 0; i < count; i++) {
         kvc_megakv_measured_curve_add(curves[i], &where, ns);
     }
@@ -319,12 +335,13 @@ void kvc_megakv_survey_receive(struct kvc_megakv_survey *survey, uint32_t frame_
     for (int i = 0; i < BATCHES; i++) {
         survey->work.gets = batch_rows[i];
         where.footprint_bytes = batches_bytes(survey, survey->work.gets);
-        kvc_megakv_repeat(receive_again, survey, 0, ns);
+        kvc_megakv_repeat(watch(survey, false), receive_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->receive, &where, ns);
     }
 }
 
-/* Returns the time of a receiver for one request of a frame in a small batch [ns]. */
+/* Returns the time of a receiver for one request of a frame in a small batch, as the receivers' cores are
+ * now [ns]. */
 static double small_batch_ns(const struct kvc_megakv_survey *survey)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
@@ -334,7 +351,8 @@ static double small_batch_ns(const struct kvc_megakv_survey *survey)
     }
     struct kvc_curve receive = kvc_megakv_cost_curve_by_size(
         &survey->measurement->receive.curve, params->key_bytes, 0, params->pipelines, smallest);
-    return kvc_curve_at(&receive, survey->frame_requests) / survey->frame_requests;
+    return kvc_curve_at(&receive, survey->frame_requests) / survey->frame_requests *
+           survey->watching.slowness;
 }
 
 /* Returns how long each receiver took for SETs or a mix without the time in which the CLOCK hand passes items
@@ -342,8 +360,8 @@ static double small_batch_ns(const struct kvc_megakv_survey *survey)
 static double receive_ns(const struct kvc_megakv_survey *survey,
                          const struct kvc_megakv_testbench_round *round)
 {
-    return round->receive_sets_s * 1e9 -
-           (double)round->passed / survey->testbench.params.pipelines * survey->pass_ns;
+    return round->receive_sets_s * 1e9 - (double)round->passed / survey->testbench.params.pipelines *
+                                             survey->pass_ns * survey->watching.slowness;
 }
 
 /* Returns the extra cost of a SET over a GET [ns]. */
@@ -384,7 +402,8 @@ static double fill_up(struct kvc_megakv_survey *survey)
 static void measure_write(struct kvc_megakv_survey *survey, struct kvc_megakv_measured_curve *curve)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
-    measure_point(survey, write_again, 0, params->items_bytes + params->room_bytes, curve);
+    measure_point(survey, watch(survey, false), write_again, 0, params->items_bytes + params->room_bytes,
+                  curve);
 }
 
 void kvc_megakv_survey_writes(struct kvc_megakv_survey *survey)
@@ -443,7 +462,7 @@ void kvc_megakv_survey_mix(struct kvc_megakv_survey *survey)
     survey->frame_requests =
         kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, params->key_bytes, params->value_bytes);
     survey->work = (struct kvc_megakv_testbench_work){.sets = MANY_SETS};
-    kvc_megakv_repeat(mix_again, survey, 0, ns);
+    kvc_megakv_repeat(watch(survey, false), mix_again, survey, 0, ns);
     kvc_megakv_measured_curve_add(&survey->measurement->mix, &where, ns);
 }
 
@@ -462,7 +481,7 @@ void kvc_megakv_survey_drain(struct kvc_megakv_survey *survey)
     for (uint32_t jobs = FEW_JOBS; jobs <= MANY_JOBS; jobs *= 4) {
         struct kvc_megakv_cost_point where = {.size = jobs, .threads = pipelines};
         survey->work = (struct kvc_megakv_testbench_work){.sets = (jobs / 2 + pipelines - 1) / pipelines};
-        kvc_megakv_repeat(collect_again, survey, 0, ns);
+        kvc_megakv_repeat(watch(survey, false), collect_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->drain, &where, ns);
     }
 }

@@ -10,7 +10,7 @@
 #include "models/megakv/real/testbench.h"
 
 struct kvc_megakv_survey {
-    struct kvc_thread_pool *pool;
+    struct kvc_megakv_watching watching; /* Its pool runs the stages. */
     struct kvc_megakv_measurement *measurement;
     uint32_t cores;    /* Hardware threads that may be used. */
     bool shared_cores; /* There are too few cores to give every thread of a pipeline its own. */
