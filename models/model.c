@@ -161,6 +161,17 @@ void kvc_scenario_free_copy(struct kvc_scenario *scenario)
     free(scenario);
 }
 
+/* Resolves a copy whose devices are faster. Returns NULL if that fails. */
+static struct kvc_scenario *resolved(struct kvc_scenario *faster, struct kvc_diag *diag)
+{
+    faster->config = NULL;
+    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
+        kvc_scenario_free_copy(faster);
+        return NULL;
+    }
+    return faster;
+}
+
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
                                          const struct kvc_model_resource *resource, double factor,
                                          struct kvc_diag *diag)
@@ -168,12 +179,16 @@ struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
     struct kvc_scenario *faster = kvc_scenario_copy(scenario);
     faster->config = scenario->config; /* speed_up reads it. */
     resource->speed_up(faster, factor);
-    faster->config = NULL;
-    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
-        kvc_scenario_free_copy(faster);
-        return NULL;
-    }
-    return faster;
+    return resolved(faster, diag);
+}
+
+struct kvc_scenario *kvc_scenario_at_core_speeds(const struct kvc_scenario *scenario,
+                                                 const struct kvc_core_speeds *speeds, struct kvc_diag *diag)
+{
+    struct kvc_scenario *made = kvc_scenario_copy(scenario);
+    made->config = scenario->config; /* speed_cores reads it. */
+    scenario->model->speed_cores(made, speeds);
+    return resolved(made, diag);
 }
 
 enum kvc_status kvc_scenario_prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,

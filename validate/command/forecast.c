@@ -128,8 +128,13 @@ static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast
                                          const struct kvc_run_options *options,
                                          struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
-    struct kvc_scenario *seen = at_speed(scenario, scenario, &kvc_cpu_kind, forecast->core_speed_frac, diag);
-    seen = at_speed(seen, scenario, &kvc_dram_kind, forecast->memory_speed_frac, diag);
+    struct kvc_scenario *seen = scenario;
+    if (forecast->core_speeds.cores > 0 && scenario->model->speed_cores != NULL) {
+        seen = kvc_scenario_at_core_speeds(scenario, &forecast->core_speeds, diag);
+    } else {
+        seen = at_speed(seen, scenario, &kvc_cpu_kind, forecast->core_speed_frac, diag);
+        seen = at_speed(seen, scenario, &kvc_dram_kind, forecast->memory_speed_frac, diag);
+    }
     enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
     if (seen != scenario) {
         kvc_scenario_free_copy(seen);
@@ -185,4 +190,22 @@ double kvc_forecast_memory_speed_frac(const struct kvc_scenario *scenario, doubl
     bool known = dram != NULL && dram->watched_line_ns > 0 && memory_line_ns > 0 &&
                  kvc_scenario_resource(scenario, kvc_dram_kind.name) != NULL;
     return known ? dram->watched_line_ns / memory_line_ns : NAN;
+}
+
+struct kvc_core_speeds kvc_forecast_core_speeds(const struct kvc_scenario *scenario,
+                                                const double *core_line_ns, uint32_t cores, double handoff_ns)
+{
+    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
+    struct kvc_core_speeds speeds = {.handoff_ratio = 1};
+    for (uint32_t core = 0; core < cores && core < KVC_CORE_SPEEDS_MAX; core++) {
+        speeds.frac[core] = kvc_forecast_memory_speed_frac(scenario, core_line_ns[core]);
+        if (isnan(speeds.frac[core])) {
+            return (struct kvc_core_speeds){.cores = 0};
+        }
+        speeds.cores++;
+    }
+    if (dram != NULL && dram->watched_handoff_ns > 0 && handoff_ns > 0) {
+        speeds.handoff_ratio = handoff_ns / dram->watched_handoff_ns;
+    }
+    return speeds;
 }

@@ -10,6 +10,7 @@
 #ifndef KVC_VALIDATE_SCORING_COMPARISON_H
 #define KVC_VALIDATE_SCORING_COMPARISON_H
 
+#include "models/model.h"
 #include "validate/scoring/runs.h"
 #include "validate/scoring/score.h"
 
@@ -29,6 +30,8 @@ struct kvc_comparison_forecast {
      * faster; NaN: unknown, and they are as fast as in the calibration. */
     double core_speed_frac;
     double memory_speed_frac; /* The same of the memory, by which the waits for it are shorter. */
+    /* The speeds of each core, which take the place of both where a store knows which core has which task. */
+    struct kvc_core_speeds core_speeds;
     /* Jobs of the measured launches, for which the forecast states its launches; NaN: unknown. */
     double search_jobs, insert_jobs;
     struct kvc_readings closed_form, simulated;
