@@ -57,18 +57,21 @@ awk -F, -v OFS=, '$1 == "full" { $12 = 1e-9; $21 = 0.001 } 1' kept.csv >machines
 "$kvcast" validate tiny --quiet >/dev/null
 [ $? -eq 1 ] || fail "an error that grew is a regression"
 cp kept.csv machines/tiny/runs.csv
-# A run whose cores were seen to be slower than in the calibration is forecast to be slower, by no more than they were.
-speed_of() { # PROFILE RUN: scores the runs with these core speeds; the profile may be empty
-    sed -i "s/node.cpu.cores=2\(;node.cpu.core_speed=[0-9.]*\)\?/node.cpu.cores=2${1:+;node.cpu.core_speed=$1}/" \
-        machines/tiny/plan.csv machines/tiny/runs.csv
-    awk -F, -v OFS=, -v speed="$2" 'NR > 1 { $9 = speed } 1' machines/tiny/runs.csv >speed.csv && cp speed.csv machines/tiny/runs.csv
+# A run whose cores, or whose memory, were seen to be slower than in the calibration is forecast to be slower, by no more than they
+# were.
+state_of() { # OPTION PROFILE COLUMN RUN KEY: scores the runs with this state of the machine; the profile may be empty
+    sed -i "s/node.cpu.cores=2\(;$1=[0-9.a-z]*\)\?/node.cpu.cores=2${2:+;$1=$2}/" machines/tiny/plan.csv machines/tiny/runs.csv
+    awk -F, -v OFS=, -v column="$3" -v state="$4" 'NR > 1 { $column = state } 1' machines/tiny/runs.csv >state.csv
+    cp state.csv machines/tiny/runs.csv
     "$kvcast" validate tiny --quiet --json speed.json >speed.txt
-    [ $? -le 1 ] || { fail "core speed $2 of ${1:-unknown}"; cat speed.txt; }
+    [ $? -le 1 ] || { fail "$1 $4 of ${2:-unknown}"; cat speed.txt; }
     # The first case of the list is the throughput of the run "full".
-    for key in closed_form simulated core_speed_frac; do
+    for key in closed_form simulated "$5"; do
         grep -m 1 -oE "\"$key\": [0-9nul][^,]*" speed.json | cut -d ' ' -f 2
     done | paste -sd ' '
 }
+speed_of() { state_of node.cpu.core_speed "$1" 9 "$2" core_speed_frac; }
+memory_of() { state_of node.dram.watched_line "$1" 27 "$2" memory_speed_frac; }
 read -r predicted simulated none <<<"$(speed_of "" 1.8)"
 [ "$none" = null ] || fail "core_speed_frac without a calibrated speed is $none"
 [ "$(speed_of 2 2)" = "$predicted $simulated 1.0" ] || fail "the same speed changes the forecast"
@@ -78,6 +81,17 @@ awk -v a="$predicted" -v b="$slow_predicted" -v c="$simulated" -v d="$slow_simul
     fail "cores at $frac of their speed: $predicted and $simulated Mops became $slow_predicted and $slow_simulated"
 grep -q '^full .* 90.0 % ' speed.txt || { fail "the table has no core speed"; cat speed.txt; }
 speed_of "" 1.8 >/dev/null
+cp kept.csv machines/tiny/runs.csv
+[ "$(memory_of 100ns 100)" = "$predicted $simulated 1.0" ] || fail "memory of the same speed changes the forecast"
+read -r slow_predicted slow_simulated frac <<<"$(memory_of 100ns 125)"
+awk -v a="$predicted" -v b="$slow_predicted" -v c="$simulated" -v d="$slow_simulated" -v frac="$frac" \
+    'BEGIN { exit !(frac == 0.8 && b < 0.99 * a && b >= 0.8 * a && d < 0.99 * c && d > 0.78 * c) }' ||
+    fail "memory at $frac of its speed: $predicted and $simulated Mops became $slow_predicted and $slow_simulated"
+grep -q '^full .* 80.0 % ' speed.txt || { fail "the table has no memory speed"; cat speed.txt; }
+memory_of "" 125 >/dev/null
+# Files of earlier measurements lack the memory.
+cut -d, -f 1-26 kept.csv >machines/tiny/runs.csv
+[ "$(state_of node.cpu.core_speed "" 9 "" memory_speed_frac)" = "$predicted $simulated null" ] || fail "runs.csv without the memory"
 cp kept.csv machines/tiny/runs.csv
 # Pairs are measured in turns, whose ratio is compared with that of two forecasts; the third one is unseen.
 cp machines/tiny/plan.csv plain.csv
@@ -109,7 +123,7 @@ sed -i '/^open,/s/0.5,full/0.6,full/' machines/tiny/runs.csv
 expect 2 'machines/tiny/runs.csv:3: run "open" differs from the plan' "$kvcast" validate tiny
 echo 'full,0,0' >>machines/tiny/runs.csv
 sed -i '/^open,/d' machines/tiny/runs.csv
-expect 2 'machines/tiny/runs.csv:4: found 3 columns, expected 26' "$kvcast" validate tiny
+expect 2 'machines/tiny/runs.csv:4: found 3 columns, expected 29' "$kvcast" validate tiny
 sed -i '$d' machines/tiny/runs.csv
 expect 2 'machines/tiny/plan.csv:3: run "open" is planned but not in runs.csv' "$kvcast" validate tiny
 echo 'far,missing.lua,,,' >>machines/tiny/plan.csv

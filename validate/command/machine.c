@@ -45,7 +45,8 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
             machine->forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
             machine->forecasts[i].search_jobs = machine->runs[i].readings.value[KVC_READING_JOBS_PER_SEARCH];
             machine->forecasts[i].insert_jobs = machine->runs[i].readings.value[KVC_READING_JOBS_PER_INSERT];
-            machine->forecasts[i].memory_speed_frac = NAN; /* runs.csv does not have it. */
+            machine->forecasts[i].memory_speed_frac =
+                kvc_forecast_memory_speed_frac(&loaded->scenario, machine->runs[i].memory.line_ns);
             machine->forecasts[i].core_speed_frac =
                 kvc_forecast_core_speed_frac(&loaded->scenario, machine->runs[i].core_speed_steps_per_ns);
         }
@@ -225,14 +226,15 @@ static void add_row(const struct kvc_measured_machine *machine, size_t i, struct
                         100 * machine->runs[compared->run].readings.half_frac[compared->reading]);
     kvc_grid_add_number(grid, "%.0f %%", 100 * machine->runs[compared->run].quiet_frac);
     kvc_grid_add_number(grid, "%.1f %%", 100 * machine->forecasts[compared->run].core_speed_frac);
+    kvc_grid_add_number(grid, "%.1f %%", 100 * machine->forecasts[compared->run].memory_speed_frac);
     kvc_grid_add_number(grid, "%.1f %%", 100 * machine->runs[compared->run].spread_frac);
 }
 
 static void print_cases(const struct kvc_measured_machine *machine)
 {
-    static const char *const head[] = {"case",  "metric",     "closed form", "error",   "simulation",
-                                       "error", "measured",   "tolerance",   "verdict", "+-",
-                                       "quiet", "core speed", "spread"};
+    static const char *const head[] = {"case",  "metric",     "closed form",  "error",   "simulation",
+                                       "error", "measured",   "tolerance",    "verdict", "+-",
+                                       "quiet", "core speed", "memory speed", "spread"};
     struct kvc_grid grid = {.columns = sizeof(head) / sizeof(*head)};
     for (size_t i = 0; i < grid.columns; i++) {
         kvc_grid_add(&grid, head[i]);
@@ -400,6 +402,8 @@ void kvc_measured_machine_list(const struct kvc_measured_machine *machine, json_
             {"quiet_frac", machine->runs[compared->run].quiet_frac},
             {"core_speed_steps_per_ns", machine->runs[compared->run].core_speed_steps_per_ns},
             {"core_speed_frac", machine->forecasts[compared->run].core_speed_frac},
+            {"memory_line_ns", machine->runs[compared->run].memory.line_ns},
+            {"memory_speed_frac", machine->forecasts[compared->run].memory_speed_frac},
             {"measured_half_frac", machine->runs[compared->run].readings.half_frac[compared->reading]},
         };
         for (size_t j = 0; j < sizeof(numbers) / sizeof(*numbers); j++) {

@@ -146,7 +146,10 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
                                          .windows = kvc_metrics_get(metrics, "windows"),
                                          .core_speed_steps_per_ns =
                                              kvc_metrics_get(metrics, "core_speed_steps_per_ns"),
-                                         .stalled_frac = kvc_metrics_get(metrics, "stalled_frac")};
+                                         .stalled_frac = kvc_metrics_get(metrics, "stalled_frac"),
+                                         .memory = {kvc_metrics_get(metrics, "memory_line_ns"),
+                                                    kvc_metrics_get(metrics, "memory_latency_ns"),
+                                                    kvc_metrics_get(metrics, "memory_bytes_per_s")}};
         kvc_readings_of(&outcome->result, &run->readings);
         status = add_unfinished(measurement, line, run, diag);
     }

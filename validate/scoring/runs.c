@@ -13,13 +13,15 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/probes/quiet.h"
 
-static const char header[] =
-    "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac,"
-    "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"
-    "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"
-    "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck";
+/* runs.csv as it was before the memory was watched, and now. */
+#define EARLIER_HEADER                                                                                       \
+    "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac," \
+    "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"   \
+    "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"       \
+    "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck"
+static const char header[] = EARLIER_HEADER ",memory_line_ns,memory_latency_ns,memory_bytes_per_s";
 
-/* Columns of runs.csv, of which plan.csv has the first five, and perhaps one more. */
+/* Columns of runs.csv up to the readings, of which plan.csv has the first five, and perhaps one more. */
 enum column {
     ID,
     SCENARIO,
@@ -148,24 +150,32 @@ static enum kvc_status take_line(void *data, char *const *column, int line, stru
     return KVC_OK;
 }
 
+/* Finds out whether a file has a column. */
+static enum kvc_status find_column(const char *path, const char *name, bool *has, struct kvc_diag *diag)
+{
+    const struct kvc_csv_format format = {0};
+    struct kvc_csv any = {0};
+    enum kvc_status status = kvc_csv_read(path, &format, &any, diag);
+    *has = status == KVC_OK && kvc_csv_column(&any, name) >= 0;
+    kvc_csv_free(&any);
+    return status;
+}
+
 enum kvc_status kvc_measuring_plan_read(const char *path, struct kvc_measuring_plan *plan,
                                         struct kvc_diag *diag)
 {
-    struct kvc_csv_format format = {0};
-    struct kvc_csv any = {0};
     *plan = (struct kvc_measuring_plan){.count = 0};
     struct plan_file file = {.plan = plan};
     enum kvc_status status = kvc_csv_copy(path, plan->path, sizeof(plan->path), diag);
     if (status == KVC_OK) {
-        status = kvc_csv_read(path, &format, &any, diag);
+        status = find_column(path, "against", &file.has_against, diag);
     }
     if (status == KVC_OK) {
-        file.has_against = kvc_csv_column(&any, "against") >= 0;
-        format.header = file.has_against ? "id,scenario,load_frac,of,overrides,against"
-                                         : "id,scenario,load_frac,of,overrides";
+        const struct kvc_csv_format format = {.header = file.has_against
+                                                            ? "id,scenario,load_frac,of,overrides,against"
+                                                            : "id,scenario,load_frac,of,overrides"};
         status = kvc_csv_visit(path, &format, take_line, &file, diag);
     }
-    kvc_csv_free(&any);
     if (status == KVC_OK && plan->count + plan->pairs == 0) {
         status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, path, 0, "the plan has no runs");
     }
@@ -283,6 +293,7 @@ void kvc_readings_median(const struct kvc_readings *repetitions, uint32_t count,
 struct reading_file {
     const struct kvc_measuring_plan *plan;
     uint32_t repetitions; /* Room for each line of the plan. */
+    bool has_memory;      /* The file has the rates of the memory. */
     struct kvc_measured_run *runs;
 };
 
@@ -332,7 +343,21 @@ static enum kvc_status parse_machine(char *const *column, struct kvc_measured_ru
     return status;
 }
 
-static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, struct kvc_diag *diag)
+/* Reads the rates of the memory from the columns that begin at `column`, if the file has them. */
+static enum kvc_status parse_memory(char *const *column, bool has_memory, struct kvc_memory_rates *memory,
+                                    struct kvc_diag *diag)
+{
+    double *const fields[] = {&memory->line_ns, &memory->latency_ns, &memory->bytes_per_s};
+    enum kvc_status status = KVC_OK;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && status == KVC_OK; i++) {
+        *fields[i] = NAN;
+        status = has_memory ? kvc_csv_number(column[i], fields[i], diag) : KVC_OK;
+    }
+    return status;
+}
+
+static enum kvc_status parse(char *const *column, bool has_memory, struct kvc_measured_run *run,
+                             struct kvc_diag *diag)
 {
     double repetitions = 0;
     int bottleneck = HALVES;
@@ -363,6 +388,9 @@ static enum kvc_status parse(char *const *column, struct kvc_measured_run *run, 
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "found the bottleneck %s, expected a name without commas and quotes",
                              readings->bottleneck);
+    }
+    if (status == KVC_OK) {
+        status = parse_memory(column + bottleneck + 1, has_memory, &run->memory, diag);
     }
     run->repetitions = status == KVC_OK ? (uint32_t)repetitions : 0;
     return status;
@@ -397,17 +425,18 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" %s", planned->id,
                              repetition == 1 ? "twice" : "more often than --repetitions says");
     }
-    return parse(column, &runs[repetition], diag);
+    return parse(column, file->has_memory, &runs[repetition], diag);
 }
 
 enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_measuring_plan *plan,
                                           uint32_t repetitions, struct kvc_measured_run *runs,
                                           struct kvc_diag *diag)
 {
-    struct reading_file file = {plan, repetitions, runs};
-    const struct kvc_csv_format format = {.header = header};
+    struct reading_file file = {.plan = plan, .repetitions = repetitions, .runs = runs};
     memset(runs, 0, plan->count * repetitions * sizeof(*runs));
-    return kvc_csv_visit(path, &format, take, &file, diag);
+    enum kvc_status status = find_column(path, "memory_line_ns", &file.has_memory, diag);
+    const struct kvc_csv_format format = {.header = file.has_memory ? header : EARLIER_HEADER};
+    return status == KVC_OK ? kvc_csv_visit(path, &format, take, &file, diag) : status;
 }
 
 enum kvc_status kvc_runs_read(const char *path, const struct kvc_measuring_plan *plan,
@@ -457,7 +486,11 @@ void kvc_runs_write_line(FILE *out, const struct kvc_measuring_plan *plan, size_
             write_number(out, run->readings.half_frac[i]);
         }
     }
-    fprintf(out, ",%s\n", run->readings.bottleneck);
+    fprintf(out, ",%s", run->readings.bottleneck);
+    write_number(out, run->memory.line_ns);
+    write_number(out, run->memory.latency_ns);
+    write_number(out, run->memory.bytes_per_s);
+    fputc('\n', out);
 }
 
 void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count,
@@ -475,6 +508,9 @@ void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count
         }
         combined->quiet_frac += repetitions[i].quiet_frac / count;
         combined->core_speed_steps_per_ns += repetitions[i].core_speed_steps_per_ns / count;
+        combined->memory.line_ns += repetitions[i].memory.line_ns / count;
+        combined->memory.latency_ns += repetitions[i].memory.latency_ns / count;
+        combined->memory.bytes_per_s += repetitions[i].memory.bytes_per_s / count;
         combined->windows += repetitions[i].windows;
         combined->stalled_frac = fmax(combined->stalled_frac, repetitions[i].stalled_frac);
     }

@@ -14,8 +14,9 @@
  *    configuration after these further overrides (validate/scoring/pairs.h).
  *
  * runs.csv has a line for each run of the plan. It has the columns of the plan, repetitions, quiet_frac,
- * windows, core_speed_steps_per_ns, spread_frac, stalled_frac, the readings, and bottleneck. A missing
- * reading is an empty field. Every run has a throughput and a bottleneck. */
+ * windows, core_speed_steps_per_ns, spread_frac, stalled_frac, the readings, bottleneck, memory_line_ns,
+ * memory_latency_ns and memory_bytes_per_s. A missing reading is an empty field. Every run has a throughput
+ * and a bottleneck. Files of earlier measurements end with the bottleneck. */
 #ifndef KVC_VALIDATE_SCORING_RUNS_H
 #define KVC_VALIDATE_SCORING_RUNS_H
 
@@ -26,6 +27,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/metrics/result.h"
+#include "sim/probes/memory_watch.h"
 
 struct kvc_measuring_plan_line {
     char id[64];
@@ -122,7 +124,8 @@ struct kvc_measured_run {
     double core_speed_steps_per_ns; /* Mean speed of the cores (sim/probes/core_watch.h); NaN: unknown. */
     double spread_frac;             /* (largest - smallest) / median of the throughput. */
     double stalled_frac;            /* Fraction of its time that the worst repetition lost to other work. */
-    struct kvc_readings readings;   /* Medians over the repetitions. */
+    struct kvc_memory_rates memory;
+    struct kvc_readings readings; /* Medians over the repetitions. */
 };
 
 /* Reads into runs[i] what was measured for plan->entry[i]. Errors, with file and line: a malformed line, a
@@ -140,9 +143,9 @@ void kvc_runs_write_header(FILE *out);
 void kvc_runs_write_line(FILE *out, const struct kvc_measuring_plan *plan, size_t line,
                          const struct kvc_measured_run *run);
 
-/* Combines repetitions of a line: the medians of the readings, the means of the quiet fraction and the core
- * speed, all windows, and the largest stalled fraction. A repetition without quiet windows counts only if
- * there are no others. */
+/* Combines repetitions of a line: the medians of the readings, the means of the quiet fraction, the core
+ * speed and the rates of the memory, all windows, and the largest stalled fraction. A repetition without
+ * quiet windows counts only if there are no others. */
 void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count,
                       struct kvc_measured_run *combined);
 

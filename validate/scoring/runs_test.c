@@ -32,14 +32,17 @@ static void remove_folder(void)
 
 #define PLAN "id,scenario,load_frac,of,overrides\n"
 #define TWO PLAN "a,s.lua,,,x=1;y=2\nb,s.lua,0.7,a,\n"
-#define RUNS                                                                                                 \
+#define RUNS_HEADER                                                                                          \
     "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac," \
     "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"   \
     "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"       \
-    "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck\n"
+    "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck"
+#define RUNS RUNS_HEADER "\n"
 #define RUN_A                                                                                                \
     "a,s.lua,,,x=1;y=2,3,0.8,210,2.5,0.02,0.001,100,300,900,60,30000,,,2,,0.01,0.02,0.03,0.04,,send\n"
 #define RUN_B "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,,load\n"
+
+#define RUNS_MEMORY RUNS_HEADER ",memory_line_ns,memory_latency_ns,memory_bytes_per_s\n"
 
 struct bad_file {
     const char *text;
@@ -151,6 +154,24 @@ Test(runs, survive_a_round_trip)
                       (isnan(again[i].readings.value[j]) && isnan(runs[i].readings.value[j])));
         }
     }
+    cr_expect(isnan(again[0].memory.line_ns), "the file was written before the memory was watched");
+    kvc_measuring_plan_free(&plan);
+}
+
+Test(runs, carry_the_rates_of_the_memory)
+{
+    struct kvc_measuring_plan plan;
+    struct kvc_measured_run runs[2];
+    struct kvc_diag diag = {0};
+    write_file(plan_path, TWO);
+    write_file(runs_path, RUNS_MEMORY "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,,load,,,\n"
+                                      "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,,,send,12.5,110,9e+09\n");
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
+    cr_expect_eq(runs[0].memory.line_ns, 12.5);
+    cr_expect_eq(runs[0].memory.latency_ns, 110);
+    cr_expect_eq(runs[0].memory.bytes_per_s, 9e9);
+    cr_expect(isnan(runs[1].memory.line_ns));
     kvc_measuring_plan_free(&plan);
 }
 
@@ -308,12 +329,14 @@ Test(runs, repetitions_without_quiet_windows_count_only_alone)
         repetitions[i].windows = 70;
         repetitions[i].stalled_frac = 0.1 * i;
         repetitions[i].core_speed_steps_per_ns = 2 + i;
+        repetitions[i].memory.line_ns = 10 + i;
     }
     kvc_runs_combine(repetitions, 3, &combined);
     cr_expect_eq(combined.readings.value[KVC_READING_THROUGHPUT], 102);
     cr_expect_eq(combined.repetitions, 3);
     cr_expect_float_eq(combined.quiet_frac, 0.4, 1e-12);
     cr_expect_float_eq(combined.core_speed_steps_per_ns, 3, 1e-12);
+    cr_expect_float_eq(combined.memory.line_ns, 11, 1e-12);
     cr_expect_eq(combined.windows, 210);
     cr_expect_eq(combined.stalled_frac, 0.2);
     kvc_runs_combine(&repetitions[2], 1, &combined);
