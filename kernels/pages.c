@@ -97,9 +97,16 @@ static void *map(uint64_t bytes, int flags, int advice)
     return start + head;
 }
 
+static bool asks_for_huge = true;
+
+void kvc_pages_use_huge(bool huge)
+{
+    asks_for_huge = huge;
+}
+
 void *kvc_pages_alloc(uint64_t bytes)
 {
-    void *memory = map(bytes, 0, MADV_HUGEPAGE);
+    void *memory = map(bytes, 0, asks_for_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
     if (memory != NULL && bytes >= huge_page_bytes) {
         note_mapping(memory, mapped_bytes(bytes));
     }

@@ -17,6 +17,10 @@ extern "C" {
 /** Frees memory that kvc_pages_alloc returned for the same number of bytes. NULL is allowed. */
 void kvc_pages_free(void *memory, uint64_t bytes);
 
+/** Sets whether kvc_pages_alloc asks for huge pages from now on, as it does at first. Without them, the
+ * memory is on small pages even if the system would give huge ones by itself. */
+void kvc_pages_use_huge(bool huge);
+
 /** Returns `bytes` bytes of zeroed memory, aligned to a page, or to 2 MiB if there are 2 MiB or more. Returns
  * NULL with errno EINVAL (0 bytes) or ENOMEM. The system provides each page when it is first touched. */
 void *kvc_pages_alloc(uint64_t bytes);

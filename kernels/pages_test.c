@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -139,4 +140,39 @@ Test(pages, memory_is_told_as_the_system_provides_it)
         kvc_pages_free(front, bytes);
         kvc_pages_free(random, bytes);
     }
+}
+
+/* Returns whether any part of this process's memory that the address lies in is on huge pages. */
+static bool has_huge(const uint8_t *memory)
+{
+    char line[256];
+    unsigned long start, end, huge_kib = 0;
+    bool inside = false;
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    cr_assert_not_null(maps);
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &start, &end) == 2) {
+            inside = start <= (uintptr_t)memory && (uintptr_t)memory < end;
+        }
+        if (inside && sscanf(line, "AnonHugePages: %lu", &huge_kib) == 1) {
+            break;
+        }
+    }
+    fclose(maps);
+    return huge_kib > 0;
+}
+
+Test(pages, are_small_on_request)
+{
+    const uint64_t bytes = UINT64_C(8) << 20;
+    kvc_pages_use_huge(false);
+    uint8_t *memory = kvc_pages_alloc(bytes);
+    kvc_pages_use_huge(true);
+    memset(memory, 1, bytes);
+    cr_expect_not(has_huge(memory));
+    kvc_pages_free(memory, bytes);
+    memory = kvc_pages_alloc(bytes);
+    memset(memory, 1, bytes);
+    cr_expect(has_huge(memory) || !kvc_pages_has_huge());
+    kvc_pages_free(memory, bytes);
 }

@@ -73,6 +73,8 @@ struct kvc_model {
     bool has_rest_power;
     /* Whether its simulation follows the scenario's power policy (sim/power_policy.h). */
     bool takes_power;
+    /* Whether its costs depend on the state of the memory: node.huge_pages. */
+    bool takes_memory_state;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;
     /* Whether several tenants may share it (sim/workload/tenants.h). */

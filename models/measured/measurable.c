@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/pages.h"
 #include "sim/base/array.h"
 
 void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, struct kvc_measured *measured,
@@ -10,6 +11,16 @@ void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, s
     measured->store[measured->side] = store;
     measured->set_clock[measured->side] = measurable->set_clock;
     measurable->join(store, measured, reports);
+}
+
+enum kvc_status kvc_measurable_open(const struct kvc_measurable *measurable,
+                                    const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                    void **store, struct kvc_diag *diag)
+{
+    kvc_pages_use_huge(scenario->node.huge_pages);
+    enum kvc_status status = measurable->open(scenario, progress, store, diag);
+    kvc_pages_use_huge(true);
+    return status;
 }
 
 enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
@@ -41,7 +52,7 @@ enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
     void *store = NULL;
     enum kvc_status status = measurable->check(scenario, diag);
     if (status == KVC_OK) {
-        status = measurable->open(scenario, progress, &store, diag);
+        status = kvc_measurable_open(measurable, scenario, progress, &store, diag);
     }
     if (status == KVC_OK) {
         status = kvc_measurable_run_open(measurable, store, &scenario->run, progress, result, diag);

@@ -40,7 +40,12 @@ enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
                                    const struct kvc_scenario *scenario, const struct kvc_progress *progress,
                                    struct kvc_result *result, struct kvc_diag *diag);
 
-/* The same for an open store. */
+/* Opens the store of a checked scenario, on the pages that its node has. */
+enum kvc_status kvc_measurable_open(const struct kvc_measurable *measurable,
+                                    const struct kvc_scenario *scenario, const struct kvc_progress *progress,
+                                    void **store, struct kvc_diag *diag);
+
+/* The same as kvc_measurable_run() for an open store. */
 enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
                                         const struct kvc_run *run, const struct kvc_progress *progress,
                                         struct kvc_result *result, struct kvc_diag *diag);

@@ -235,7 +235,8 @@ enum kvc_status kvc_measured_pair(const struct kvc_scenario *const scenario[2], 
     enum kvc_status status = KVC_OK;
     sides->scenario = scenario;
     for (uint32_t side = 0; side < 2 && status == KVC_OK; side++) {
-        status = scenario[side]->model->measurable->open(scenario[side], progress, &sides->store[side], diag);
+        status = kvc_measurable_open(scenario[side]->model->measurable, scenario[side], progress,
+                                     &sides->store[side], diag);
     }
     if (status == KVC_OK) {
         status = run(sides, pairs, progress, diag);

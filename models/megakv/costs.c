@@ -2,10 +2,12 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
 #include "models/megakv/cost_profile.h"
+#include "models/megakv/memory_state.h"
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
 
@@ -305,7 +307,8 @@ static void open_plain(struct kvc_megakv_costs *costs, const struct kvc_scenario
 static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = costs->config;
-    const struct kvc_megakv_cost_profile *stages = config->cost_profile;
+    struct kvc_megakv_cost_profile *changed = kvc_megakv_costs_in_memory(scenario);
+    const struct kvc_megakv_cost_profile *stages = changed != NULL ? changed : config->cost_profile;
     const struct kvc_cuckoo_means *means = &config->means;
     double threads = config->senders;
     struct kvc_workload uniform = scenario->workload;
@@ -341,6 +344,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
     set_launches(costs, stages, &lines, load_frac_of(scenario));
     double slots = kvc_megakv_mean_items(config);
     costs->lookup_mix = kvc_cuckoo_lookup_mix_of(&scenario->workload, config->shards * slots);
+    free(changed);
 }
 
 void kvc_megakv_costs_open(struct kvc_megakv_costs *costs, const struct kvc_scenario *scenario)

@@ -182,6 +182,37 @@ Test(measured, a_saturated_first_core_receives_and_searches)
     free(result);
 }
 
+/* Each search reads one bucket on another page. */
+Test(measured, small_pages_cost_each_random_line_a_walk)
+{
+    const double walk_ns = 1;
+    struct setup setup = shared(3);
+    setup.devices.dram.page_count = 1;
+    setup.devices.dram.pages[0] =
+        (struct kvc_dram_pages){.footprint_bytes = 1e6, .huge_ns = 5, .small_ns = 5 + walk_ns};
+    setup.scenario.node.huge_pages = true;
+    free(expect_throughput(&setup, 1e3 / (receive_ns + search_ns)));
+    setup.scenario.node.huge_pages = false;
+    free(expect_throughput(&setup, 1e3 / (receive_ns + search_ns + walk_ns)));
+}
+
+/* Senders read one item on another page. */
+Test(measured, small_pages_cost_each_item_a_walk)
+{
+    const double walk_ns = 60;
+    struct setup setup = shared(3);
+    setup.scenario.node.huge_pages = false;
+    setup.devices.dram.page_count = 1;
+    setup.devices.dram.pages[0] =
+        (struct kvc_dram_pages){.footprint_bytes = 1e6, .huge_ns = 5, .small_ns = 5 + walk_ns};
+    setup.options.index_on = KVC_MEGAKV_INDEX_ON_THREAD;
+    offer(&setup, 10);
+    struct kvc_result *result = expect_throughput(&setup, 10);
+    expect_near("senders", kvc_test_stage(result, "send")->utilization_frac, 10e-3 * (read_ns + walk_ns) / 2,
+                0.02);
+    free(result);
+}
+
 /* For 5 % of the requests, the receiver writes an item and the index inserts it. */
 Test(measured, sets_cost_the_first_core_more)
 {

@@ -531,6 +531,7 @@ const struct kvc_model kvc_megakv_model = {
     .has_sockets = true,
     .has_rest_power = true,
     .takes_power = true,
+    .takes_memory_state = true,
     .devices = devices,
     .takes_tenants = true,
     .config_bytes = sizeof(struct kvc_megakv_config),

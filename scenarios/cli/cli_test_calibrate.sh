@@ -47,6 +47,12 @@ get=$(senders given.lua get) getk=$(senders given.lua getk)
 awk -v a="$get" -v b="$getk" 'BEGIN { exit !(a > 0 && b > 1.1 * a) }' || fail "get $get Mops, getk $getk Mops"
 [ "$(senders keyless.lua get)" = "$get" ] || fail "get depends on the comparison curve"
 [ "$(senders keyless.lua getk)" = "$get" ] || fail "getk differs from get without a measured comparison"
+# Lines of small pages, without which a store is not forecast on them.
+[ "$(sed -n '/^    pages = {/,/^    },/p' machine.lua | grep -c 'small_latency = "[0-9.]*ns" }')" -eq 9 ] || fail "calibrate measured no small pages"
+"$kvcast" check good.lua --set node.machine=machine.lua --set node.huge_pages=false --set system.streams=auto --set node.cpu.cores=4 \
+    --quiet >/dev/null || fail "small pages of a calibrated machine"
+expect 2 'node.huge_pages: found false, allowed with node.dram.pages, .* which kvcast calibrate writes' \
+    "$kvcast" check good.lua --set node.huge_pages=false
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua
 expect 2 'machina.lua:3: kind: found "machina"' "$kvcast" check good.lua --set node.machine=machina.lua
 sed 's/"[0-9.]*GHz"/"0GHz"/' machine.lua >clockless.lua

@@ -37,4 +37,12 @@ awk -F, '$1 == "throughput_mops" { found = 1; if ($4 != "" && ($4 >= 1 || $5 > $
     { grep -Eq '^throughput_mops,[0-9]' pair/pair.csv || grep -q 'no metric has a reading' pair.txt; } ||
     { fail "larger values are not slower"; cat pair/pair.csv; }
 
+# Small pages are asked for in a scenario of a calibrated machine.
+pages='{ { footprint = "1MiB", huge = "5ns", small = "6ns", huge_latency = "50ns", small_latency = "60ns" }, source = "a test" }'
+sed "s/node = {/node = { dram = { pages = $pages },/" good.lua >pages.lua
+"$kvcast" measure pages.lua $measured --against node.huge_pages=false --pairs 20 --quiet >pages.txt || { fail "measure --against small pages"; cat pages.txt; }
+grep -q 'node.huge_pages: - against false' pages.txt || { fail "pages.txt does not say what differs"; cat pages.txt; }
+expect 2 'node.huge_pages: found with system.kind "mica", allowed only with megakv' "$kvcast" check pages.lua --set system.kind=mica \
+    --set node.huge_pages=false
+
 finish

@@ -16,6 +16,7 @@
 #include "scenarios/load/lua/functions.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/load/lua/sandbox.h"
+#include "sim/devices/dram.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/zipf.h"
 #include "sim/workload/tenants.h"
@@ -141,6 +142,22 @@ static enum kvc_status check_power(const struct kvc_scenario *scenario, struct k
     return kvc_power_policy_check(&scenario->power, scenario->run.duration_ns, diag);
 }
 
+/* Checks whether the store and its measured costs tell what the state of the memory does. */
+static enum kvc_status check_memory_state(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
+    if (!scenario->node.huge_pages && !scenario->model->takes_memory_state) {
+        return refuse_for_store(scenario, "node.huge_pages", offsetof(struct kvc_model, takes_memory_state),
+                                diag);
+    }
+    return scenario->node.huge_pages || dram->page_count > 0
+               ? KVC_OK
+               : kvc_diag_fail(
+                     diag, KVC_ERR_SCENARIO,
+                     "node.huge_pages: found false, allowed with node.dram.pages, measured lines of "
+                     "small pages, which kvcast calibrate writes to the machine file of node.machine");
+}
+
 /* Checks and resolves the decoded scenario, with or without the devices of the simulation. */
 static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool with_devices)
 {
@@ -165,6 +182,9 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool wi
     }
     if (check_power(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "power", &inner);
+    }
+    if (check_memory_state(scenario, &inner) != KVC_OK) {
+        return fail_check(decoder, "node", &inner);
     }
     if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||
         (scenario->model->check != NULL && scenario->model->check(scenario, &inner) != KVC_OK)) {

@@ -6,6 +6,9 @@
 /* Largest working set of the memory probe, far beyond the caches. */
 static const uint64_t full_bytes = UINT64_C(1) << 30, quick_bytes = UINT64_C(1) << 26;
 
+/* Largest working set on both kinds of pages of a quick calibration, which has an index of that size. */
+static const uint64_t quick_pages_bytes = UINT64_C(1) << 28;
+
 /* Lines of a working set that a repetition follows. Fewer tell as much about the small sets of a quick one.
  */
 enum { FULL_LINES = 1 << 18, QUICK_LINES = FULL_LINES / 4 };
@@ -22,6 +25,10 @@ static enum kvc_status probe(struct kvc_probed_machine *machine, bool is_quick,
         kvc_progress_report(progress, "memory", 0);
         status = kvc_memory_latency_measure(working_set_bytes, is_quick ? QUICK_LINES : FULL_LINES,
                                             &machine->memory, diag);
+    }
+    if (status == KVC_OK) {
+        kvc_progress_report(progress, "memory on small pages", 0);
+        status = kvc_page_costs_measure(is_quick ? quick_pages_bytes : full_bytes, &machine->pages, diag);
     }
     if (status == KVC_OK) {
         status = kvc_handoffs_measure(cores, &machine->handoffs, diag);

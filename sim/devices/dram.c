@@ -4,6 +4,22 @@
 
 #include "sim/devices/node.h"
 
+static const struct kvc_option page_rows[] = {
+    KVC_REAL_ROW(kvc_dram_pages, "footprint", footprint_bytes, KVC_UNIT_BYTES, 1, 1e15, NULL,
+                 "size of the working set", .is_condition = true),
+    KVC_REAL_ROW(kvc_dram_pages, "huge", huge_ns, KVC_UNIT_NS, 1e-3, 1e6, NULL,
+                 "time of a random line of many that are prefetched, on huge pages"),
+    KVC_REAL_ROW(kvc_dram_pages, "small", small_ns, KVC_UNIT_NS, 1e-3, 1e6, NULL,
+                 "the same on small pages; a longer time costs stores without huge pages more"),
+    KVC_REAL_ROW(kvc_dram_pages, "huge_latency", huge_latency_ns, KVC_UNIT_NS, 1e-3, 1e6, NULL,
+                 "time of a random line whose address the line before gives, on huge pages; for people"),
+    KVC_REAL_ROW(kvc_dram_pages, "small_latency", small_latency_ns, KVC_UNIT_NS, 1e-3, 1e6, NULL,
+                 "the same on small pages; for people"),
+};
+
+static const struct kvc_option_table page_options =
+    KVC_OPTION_TABLE(kvc_dram_pages, page_rows, "pages", .max_list = KVC_DRAM_PAGES_MAX);
+
 static const struct kvc_option rows[] = {
     KVC_TEXT_ROW(kvc_dram, "name", name, "", "name of the memory"),
     KVC_REAL_ROW(
@@ -46,6 +62,9 @@ static const struct kvc_option rows[] = {
         "power of the memory of one socket while all its channels are occupied; 0: part of another device's "
         "power or of node.power; left out: sums of power are at least what the others take",
         .optional = true),
+    KVC_LIST_ROW(kvc_dram, "pages", pages, page_count, &page_options,
+                 "measured lines of huge and of small pages, by ascending working sets; node.huge_pages = "
+                 "false needs them"),
     KVC_COUNT_ROW(kvc_dram, "channels", channels, 1, 64, NULL,
                   "timing: channels of a socket; more of them serve more lines", .optional = true),
     KVC_COUNT_ROW(kvc_dram, "ranks", ranks, 1, 16, NULL,
@@ -98,7 +117,7 @@ static const struct kvc_option rows[] = {
                  "timing: time between refreshes; a longer time serves more accesses", .optional = true),
 };
 
-enum { BANDWIDTH = 7, TIMING_FIRST = 10, ROWS = sizeof(rows) / sizeof(*rows) };
+enum { BANDWIDTH = 7, TIMING_FIRST = 11, ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct kvc_option_table options = {
     .name = "dram", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_dram)};
@@ -117,6 +136,14 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
             "dram.%s is missing: a profile states the measured bandwidth, the timing of the channels (%s, "
             "...) or both",
             rows[BANDWIDTH].name, rows[TIMING_FIRST].name);
+    }
+    for (uint32_t i = 1; i < dram->page_count; i++) {
+        if (dram->pages[i].footprint_bytes <= dram->pages[i - 1].footprint_bytes) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "dram.pages: found a footprint of %g after %g bytes, allowed: ascending ones",
+                dram->pages[i].footprint_bytes, dram->pages[i - 1].footprint_bytes);
+        }
     }
     if (dram->busy_watts < dram->idle_watts || isnan(dram->busy_watts) != isnan(dram->idle_watts)) {
         return kvc_diag_fail(
@@ -157,6 +184,24 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes)
 {
     return bytes / dram->line_bytes * dram->next_line_ns;
+}
+
+double kvc_dram_small_page_ns(const struct kvc_dram *dram, double footprint_bytes)
+{
+    const struct kvc_dram_pages *pages = dram->pages;
+    uint32_t at = 0;
+    if (dram->page_count == 0) {
+        return 0;
+    }
+    while (at + 1 < dram->page_count && pages[at].footprint_bytes < footprint_bytes) {
+        at++;
+    }
+    const struct kvc_dram_pages *above = &pages[at], *below = &pages[at > 0 ? at - 1 : 0];
+    double more_ns = above->small_ns - above->huge_ns, less_ns = below->small_ns - below->huge_ns;
+    double frac = above > below ? log(footprint_bytes / below->footprint_bytes) /
+                                      log(above->footprint_bytes / below->footprint_bytes)
+                                : 1;
+    return less_ns + fmin(frac, 1) * (more_ns - less_ns);
 }
 
 struct kvc_watts kvc_dram_watts(const struct kvc_dram *dram)
@@ -247,6 +292,13 @@ void kvc_dram_speed_up(struct kvc_dram *dram, double factor)
                                 &dram->watched_line_ns};
     for (size_t i = 0; i < sizeof(times_ns) / sizeof(*times_ns); i++) {
         *times_ns[i] /= factor;
+    }
+    for (uint32_t i = 0; i < dram->page_count; i++) {
+        struct kvc_dram_pages *pages = &dram->pages[i];
+        pages->huge_ns /= factor;
+        pages->small_ns /= factor;
+        pages->huge_latency_ns /= factor;
+        pages->small_latency_ns /= factor;
     }
     dram->bytes_per_s *= factor;
     dram->transfers_per_s *= factor;

@@ -34,6 +34,15 @@
 #include "sim/devices/node.h"
 #include "sim/platform.h"
 
+enum { KVC_DRAM_PAGES_MAX = 16 /**< Measured working sets. */ };
+
+/** Times of random lines of one working set, on huge and on small pages, for one core. */
+struct kvc_dram_pages {
+    double footprint_bytes;                   /**< Size of the working set. */
+    double huge_ns, small_ns;                 /**< Time of a line of many that are prefetched together. */
+    double huge_latency_ns, small_latency_ns; /**< Time of a line whose address the line before gives. */
+};
+
 /** Parameters of one socket's memory. The timing is stated as a whole or not at all; without it, its fields
  * are NaN or 0. */
 struct kvc_dram {
@@ -51,6 +60,9 @@ struct kvc_dram {
     double idle_watts;  /**< Power of all modules without accesses; NaN: unknown. */
     double busy_watts;  /**< Power of all modules while every channel is occupied; 0: part of another
                              device's; NaN: unknown. */
+
+    uint32_t page_count;                             /**< Used entries of `pages`. */
+    struct kvc_dram_pages pages[KVC_DRAM_PAGES_MAX]; /**< Cost of small pages, by ascending working sets. */
 
     uint64_t channels;      /**< Timing: memory channels of the socket. */
     uint64_t ranks;         /**< Timing: ranks of a channel. */
@@ -87,6 +99,11 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);
 /** Returns the time to stream `bytes` that directly follow the previously streamed ones, as in packet
  * buffers [ns]. */
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes);
+
+/** Returns by how much longer a random line of a working set takes on a small page than on a huge one, by the
+ * measured lines of batches that are prefetched [ns]. Between two working
+ * sets, straight over the logarithm of the size; beyond the ends, as at the end. 0 if it was not measured. */
+double kvc_dram_small_page_ns(const struct kvc_dram *dram, double footprint_bytes);
 
 /** Load on a socket's memory. All zero is no load. */
 struct kvc_dram_load {

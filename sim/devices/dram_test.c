@@ -282,3 +282,24 @@ Test(dram_channels, are_stated_as_a_whole)
     refuses(&whole, "dram.tRFC is 7800 ns");
     kvc_node_free(&node);
 }
+
+Test(dram_pages, the_cost_of_a_small_page_follows_the_working_set)
+{
+    const struct kvc_dram_pages pages[] = {{.footprint_bytes = 1 << 20, .huge_ns = 2, .small_ns = 2},
+                                           {.footprint_bytes = 4 << 20, .huge_ns = 3, .small_ns = 4},
+                                           {.footprint_bytes = 16 << 20, .huge_ns = 4, .small_ns = 9}};
+    struct kvc_dram dram = ddr3_1600;
+    dram.page_count = 3;
+    memcpy(dram.pages, pages, sizeof(pages));
+    const double expected_ns[][2] = {{0.5, 0}, {1, 0}, {2, 0.5}, {4, 1}, {8, 3}, {16, 5}, {99, 5}};
+    for (size_t i = 0; i < sizeof(expected_ns) / sizeof(*expected_ns); i++) {
+        cr_expect_float_eq(kvc_dram_small_page_ns(&dram, expected_ns[i][0] * 0x1p20), expected_ns[i][1], 1e-9,
+                           "%g MiB", expected_ns[i][0]);
+    }
+    kvc_dram_speed_up(&dram, 2);
+    cr_expect_float_eq(kvc_dram_small_page_ns(&dram, 16 * 0x1p20), 2.5, 1e-9, "walks read the same memory");
+    dram.pages[2].footprint_bytes = 4 << 20;
+    refuses(&dram, "dram.pages: found a footprint of 4.1943e+06 after 4.1943e+06 bytes, allowed: ascending");
+    dram.page_count = 0;
+    cr_expect_eq(kvc_dram_small_page_ns(&dram, 1e9), 0);
+}

@@ -12,6 +12,11 @@ static const struct kvc_option node_rows[] = {
         "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
         "serves fewer requests",
         .auto_word = "auto", .auto_value = 0),
+    KVC_BOOL_ROW(
+        kvc_node, "huge_pages", huge_pages, "true",
+        "whether a store's memory is on huge pages; without them, random lines miss the TLB and cost more, as "
+        "measured in node.dram.pages; kvcast measure obeys it",
+        .optional = true),
     KVC_REAL_ROW(
         kvc_node, "price", price_usd, KVC_UNIT_NONE, 0, 1e9, NULL,
         "price in US dollars of the rest of a node, besides the devices with a price: chassis, boards, "

@@ -39,6 +39,7 @@ enum { KVC_NODE_DEVICES_MAX = 16 };
 struct kvc_node {
     uint64_t sockets;    /**< Sockets, each with devices of its own. */
     double cpu_clock_hz; /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
+    bool huge_pages;     /**< The memory of the stores is on huge pages. */
     double price_usd;    /**< Price of all parts that are not priced as devices: chassis, boards [US dollars];
                             NaN: 0. */
     double rest_watts;   /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */

@@ -1,5 +1,6 @@
 #include "sim/probes/machine.h"
 
+#include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -212,6 +213,50 @@ enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, uint32_t lines,
     return KVC_OK;
 }
 
+enum { PAGE_READINGS = 31, PAGE_KINDS = 2 };
+
+/* Returns the time of a line of one kind of pages, read in one way, over buffers on both kinds [ns]. The
+ * readings take turns, so that a change of the machine meets both; each follows one that brings the lines and
+ * the page table into the caches, as far as they hold them. */
+static void take_turns(double read(const uint8_t *, uint64_t, uint64_t), uint8_t *const buffer[PAGE_KINDS],
+                       uint64_t bytes, double ns[PAGE_KINDS])
+{
+    double read_ns[PAGE_KINDS][PAGE_READINGS];
+    for (uint32_t i = 0; i < PAGE_READINGS; i++) {
+        for (int kind = 0; kind < PAGE_KINDS; kind++) {
+            read(buffer[kind], bytes, (uint64_t)i << 32);
+            read_ns[kind][i] = read(buffer[kind], bytes, (uint64_t)(2 * i + 1) << 31);
+        }
+    }
+    for (int kind = 0; kind < PAGE_KINDS; kind++) {
+        ns[kind] = gsl_stats_median(read_ns[kind], 1, PAGE_READINGS);
+    }
+}
+
+enum kvc_status kvc_page_costs_measure(uint64_t bytes_max, struct kvc_page_costs *costs,
+                                       struct kvc_diag *diag)
+{
+    enum kvc_status status = KVC_OK;
+    *costs = (struct kvc_page_costs){0};
+    for (uint64_t bytes = 1 << 20; bytes <= bytes_max && status == KVC_OK; bytes *= 2) {
+        uint8_t *const buffer[PAGE_KINDS] = {kvc_pages_alloc(bytes), kvc_pages_alloc_sparse(bytes)};
+        if (buffer[0] == NULL || buffer[1] == NULL) {
+            status = kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for two working sets of %llu MiB",
+                                   (unsigned long long)(bytes >> 20));
+        } else {
+            struct kvc_page_cost *cost = &costs->point[costs->count++];
+            cost->bytes = bytes;
+            kvc_pages_touch(buffer[0], bytes);
+            kvc_pages_touch(buffer[1], bytes);
+            take_turns(kvc_memory_prefetched_ns, buffer, bytes, cost->line_ns);
+            take_turns(kvc_memory_latency_ns, buffer, bytes, cost->latency_ns);
+        }
+        kvc_pages_free(buffer[0], bytes);
+        kvc_pages_free(buffer[1], bytes);
+    }
+    return status;
+}
+
 enum { ROUNDS = 2000 };
 
 struct pair {
@@ -373,6 +418,21 @@ static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profil
                       "what one core reads in order, times the cores; not measured together");
 }
 
+/* Adds the lines of all working sets, on both kinds of pages. */
+static void add_pages(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
+{
+    for (uint32_t i = 0; i < machine->pages.count; i++) {
+        const struct kvc_page_cost *cost = &machine->pages.point[i];
+        kvc_profile_element(
+            profile, "dram", "pages",
+            "random lines of one core, 256 prefetched at a time, and each after the one before; medians",
+            "footprint = \"%.10gMiB\", huge = \"%.4gns\", small = \"%.4gns\", "
+            "huge_latency = \"%.4gns\", small_latency = \"%.4gns\"",
+            (double)cost->bytes / 0x1p20, cost->line_ns[0], cost->line_ns[1], cost->latency_ns[0],
+            cost->latency_ns[1]);
+    }
+}
+
 /* The GPU; without one, a thread of the processor in its place. */
 static void add_gpu(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
 {
@@ -425,6 +485,12 @@ static void summarize(const struct kvc_probed_machine *machine, const char *name
                           "random line            %9.4g ns alone, %.4g ns with %d in flight, in %llu MiB",
                           largest->line_ns[0], largest->line_ns[KVC_MEMORY_LATENCY_CHAINS - 1],
                           1 << (KVC_MEMORY_LATENCY_CHAINS - 1), (unsigned long long)(largest->bytes >> 20));
+    if (machine->pages.count > 0) {
+        const struct kvc_page_cost *cost = &machine->pages.point[machine->pages.count - 1];
+        kvc_profile_summarize(profile,
+                              "small pages            %9.4g ns a random line, %.4g on huge ones, in %llu MiB",
+                              cost->line_ns[1], cost->line_ns[0], (unsigned long long)(cost->bytes >> 20));
+    }
     kvc_profile_summarize(profile, "sequential             %9.4g GB/s", memory->sequential_bytes_per_s / 1e9);
     kvc_profile_summarize(profile, "GPU                    %s",
                           machine->gpu.present ? machine->gpu.name : "none");
@@ -437,6 +503,7 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
     struct kvc_profile *profile = kvc_profile_create(name, machine->facts.date, version);
     add_cpu(machine, profile);
     add_dram(machine, profile);
+    add_pages(machine, profile);
     add_gpu(machine, profile);
     if (machine->gpu.present) {
         add_pcie(&machine->gpu, profile);

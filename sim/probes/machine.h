@@ -58,6 +58,24 @@ struct kvc_memory_latency_curve {
 enum kvc_status kvc_memory_latency_measure(uint64_t bytes_max, uint32_t lines,
                                            struct kvc_memory_latency_curve *curve, struct kvc_diag *diag);
 
+enum { KVC_PAGE_COSTS_MAX = 16 };
+
+/* Random lines of one core on huge and on small pages, by working set. */
+struct kvc_page_costs {
+    uint32_t count;
+    struct kvc_page_cost {
+        uint64_t bytes;
+        /* Time of a line of a prefetched batch, and of a line that depends on the one before
+         * (sim/probes/memory_watch.h), on huge and on small pages: medians [ns]. */
+        double line_ns[2], latency_ns[2];
+    } point[KVC_PAGE_COSTS_MAX];
+};
+
+/* Measures working sets from 1 MiB to `bytes_max`, each twice as large as the one before. KVC_ERR_RUNTIME:
+ * there is too little memory. */
+enum kvc_status kvc_page_costs_measure(uint64_t bytes_max, struct kvc_page_costs *costs,
+                                       struct kvc_diag *diag);
+
 enum { KVC_HANDOFF_CORES_MAX = 256 };
 
 /* The time that an item needs through a ring, from a thread on the first core to a thread on each of the
@@ -90,6 +108,7 @@ enum kvc_status kvc_machine_check_memory(double needed_bytes, struct kvc_diag *d
 struct kvc_probed_machine {
     struct kvc_machine_facts facts;
     struct kvc_memory_latency_curve memory;
+    struct kvc_page_costs pages;
     struct kvc_handoffs handoffs;
     struct kvc_cores cores;
     struct kvc_gpu_facts gpu; /* Without a GPU, one thread of the processor stands in for it. */

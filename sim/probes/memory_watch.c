@@ -14,7 +14,14 @@
 /* Lines of a reading: about 0.3 ms of each kind on a core that the memory serves at 100 ns, or 8 lines at
  * once.
  */
-enum { LINE_BYTES = 64, INDEPENDENT = 16384, DEPENDENT = 2048, IN_ORDER = 32768, LINES_AT_ONCE = 256 };
+enum {
+    LINE_BYTES = 64,
+    INDEPENDENT = 16384,
+    PREFETCHED = 65536,
+    DEPENDENT = 2048,
+    IN_ORDER = 32768,
+    LINES_AT_ONCE = 256
+};
 
 /* Times that a reading hands a line over and back, and looks at it before it looks at the clock. */
 enum { HANDOFFS = 200, LOOKS = 64 };
@@ -67,41 +74,49 @@ void kvc_memory_watch_close(struct kvc_memory_watch *watch)
     *watch = (struct kvc_memory_watch){.buffer = NULL};
 }
 
-/* Returns a line that depends on `key`. */
-static const uint64_t *line_of(const struct kvc_memory_watch *watch, uint64_t key)
-{
-    uint64_t lines = kvc_memory_watch_bytes / LINE_BYTES;
-    uint64_t line = (uint64_t)(((unsigned __int128)kvc_mix64(key) * lines) >> 64);
-    return (const uint64_t *)(const void *)(watch->buffer + line * LINE_BYTES);
-}
-
 /* What a reading does to one line after another. */
 struct reading {
-    const struct kvc_memory_watch *watch;
+    const uint8_t *buffer;
+    uint64_t bytes;
     uint64_t first, sum; /* All words are 0, which the processor does not know. */
     const uint64_t *word;
 };
 
+/* Returns a line that depends on `key`. */
+static const uint64_t *line_of(const struct reading *reading, uint64_t key)
+{
+    uint64_t lines = reading->bytes / LINE_BYTES;
+    uint64_t line = (uint64_t)(((unsigned __int128)kvc_mix64(key) * lines) >> 64);
+    return (const uint64_t *)(const void *)(reading->buffer + line * LINE_BYTES);
+}
+
 static void read_independent(struct reading *reading, uint32_t i)
 {
-    reading->sum += *line_of(reading->watch, reading->first + i);
+    reading->sum += *line_of(reading, reading->first + i);
+}
+
+/* Reads lines in chunks that are prefetched before. */
+static void read_prefetched(struct reading *reading, uint32_t i)
+{
+    for (uint32_t ahead = 0; i % LINES_AT_ONCE == 0 && ahead < LINES_AT_ONCE; ahead++) {
+        __builtin_prefetch(line_of(reading, reading->first + i + ahead), 0, 2);
+    }
+    read_independent(reading, i);
 }
 
 static void read_dependent(struct reading *reading, uint32_t i)
 {
-    reading->sum += *line_of(reading->watch, ~reading->first - i + reading->sum);
+    reading->sum += *line_of(reading, ~reading->first - i + reading->sum);
 }
 
 static void read_in_order(struct reading *reading, uint32_t i)
 {
-    const uint8_t *buffer = reading->watch->buffer;
     const uint64_t *word = reading->word, *next = word + LINE_BYTES / 8;
     (void)i;
     for (int w = 0; w < LINE_BYTES / 8; w++) {
         reading->sum += word[w];
     }
-    reading->word =
-        (const uint8_t *)next < buffer + kvc_memory_watch_bytes ? next : line_of(reading->watch, 0);
+    reading->word = (const uint8_t *)next < reading->buffer + reading->bytes ? next : line_of(reading, 0);
 }
 
 /* Reads up to `lines` lines, for as long as a part of a reading may take. Returns the time of a line [ns]. */
@@ -119,6 +134,18 @@ static inline double time_lines(struct reading *reading, void (*read)(struct rea
         now_s = kvc_clock_wall_s();
     }
     return (now_s - started_s) * 1e9 / done;
+}
+
+double kvc_memory_prefetched_ns(const uint8_t *buffer, uint64_t bytes, uint64_t first)
+{
+    struct reading reading = {.buffer = buffer, .bytes = bytes, .first = first};
+    return time_lines(&reading, read_prefetched, PREFETCHED);
+}
+
+double kvc_memory_latency_ns(const uint8_t *buffer, uint64_t bytes, uint64_t first)
+{
+    struct reading reading = {.buffer = buffer, .bytes = bytes, .first = first};
+    return time_lines(&reading, read_dependent, DEPENDENT);
 }
 
 /* Waits for as many handoffs of a line. Returns false if they have not come by until_s. */
@@ -160,8 +187,10 @@ void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
         return;
     }
     struct kvc_memory_rates *rates = &watch->rates[(size_t)core * watch->room + number];
-    struct reading reading = {.watch = watch, .first = ((uint64_t)core << 48) + ((uint64_t)number << 24)};
-    reading.word = line_of(watch, reading.first);
+    struct reading reading = {.buffer = watch->buffer,
+                              .bytes = kvc_memory_watch_bytes,
+                              .first = ((uint64_t)core << 48) + ((uint64_t)number << 24)};
+    reading.word = line_of(&reading, reading.first);
     rates->handoff_ns = time_handoffs(watch, core, number);
     rates->line_ns = time_lines(&reading, read_independent, INDEPENDENT);
     rates->latency_ns = time_lines(&reading, read_dependent, DEPENDENT);

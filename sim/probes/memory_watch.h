@@ -22,6 +22,12 @@ struct kvc_memory_rates {
     double handoff_ns;  /* A line that one core has written and its neighbour reads and writes [ns]. */
 };
 
+/* Returns the time of a random line of a zeroed buffer if 256 lines are prefetched before the first of them
+ * is read, as stores with batches do, and of a random line whose address the line before gives [ns]. They
+ * read for half a millisecond at most; `first` chooses the lines. */
+double kvc_memory_prefetched_ns(const uint8_t *buffer, uint64_t bytes, uint64_t first);
+double kvc_memory_latency_ns(const uint8_t *buffer, uint64_t bytes, uint64_t first);
+
 /* Size of the buffer of a watch [bytes]. */
 extern const uint64_t kvc_memory_watch_bytes;
 

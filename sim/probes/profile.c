@@ -10,13 +10,14 @@
 
 enum { NAME_BYTES = 32 };
 
-/* A value of `field` in a device or in the one entry of its list `table`, or a point of its curve `table`. */
+/* A value of `field` in a device or in the one entry of its list `table`, or an element of its list `table`,
+ * such as a point of a curve. */
 struct entry {
     char device[NAME_BYTES];
     char table[NAME_BYTES]; /* Empty for a field of the device itself. */
-    char field[NAME_BYTES]; /* Empty for a point of a curve. */
-    char *text;             /* NULL while the place is only reserved. A point's text lacks source and `}`. */
-    char *common, *own;     /* Source of a point: the part that the points of a curve share, and the rest. */
+    char field[NAME_BYTES]; /* Empty for an element of a list. */
+    char *text;         /* NULL while the place is only reserved. An element's text lacks source and `}`. */
+    char *common, *own; /* Source of an element: the part that all of them share, and the rest. */
 };
 
 struct lines {
@@ -211,6 +212,20 @@ void kvc_profile_point(struct kvc_profile *profile, const char *device, const ch
     entry->own = text_of(", quartiles %.4g .. %.4g ns", point->low_ns, point->high_ns);
 }
 
+void kvc_profile_element(struct kvc_profile *profile, const char *device, const char *list,
+                         const char *source, const char *format, ...)
+{
+    struct entry *entry = add_entry(profile, device, list, "");
+    va_list arguments;
+    va_start(arguments, format);
+    char *values = text_of_list(format, arguments);
+    va_end(arguments);
+    entry->text = text_of("{ %s", values);
+    entry->common = text_of("measured %s: %s", profile->date, source);
+    entry->own = text_of("%s", "");
+    free(values);
+}
+
 /* Becomes the owner of `text`. */
 static void add_line(struct lines *lines, char *text)
 {
@@ -318,8 +333,11 @@ static void write_device(const struct kvc_profile *profile, const char *device, 
             fprintf(out, "    %s = %s,\n", entry->field, entry->text);
         } else {
             bool shared = strcmp(entry->common, open->common) == 0;
-            fprintf(out, "      %s, source = \"%s%s\" },\n", entry->text, shared ? "" : entry->common,
-                    entry->own);
+            fprintf(out, "      %s", entry->text);
+            if (!shared || entry->own[0] != '\0') {
+                fprintf(out, ", source = \"%s%s\"", shared ? "" : entry->common, entry->own);
+            }
+            fputs(" },\n", out);
         }
     }
     change_table(open, &end, out);

@@ -53,6 +53,11 @@ struct kvc_profile_point {
 void kvc_profile_point(struct kvc_profile *profile, const char *device, const char *curve,
                        const struct kvc_profile_point *point);
 
+/* Appends an element to a list of the device: `format` has its values as Lua, and `source`, which must be the
+ * same for all elements of a list, says how they were measured. */
+void kvc_profile_element(struct kvc_profile *profile, const char *device, const char *list,
+                         const char *source, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
 /* Appends a comment line to the end of the file. */
 void kvc_profile_comment(struct kvc_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
