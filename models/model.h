@@ -73,7 +73,7 @@ struct kvc_model {
     bool has_rest_power;
     /* Whether its simulation follows the scenario's power policy (sim/power_policy.h). */
     bool takes_power;
-    /* Whether its costs depend on the state of the memory: node.huge_pages. */
+    /* Whether its costs depend on the state of the memory: node.huge_pages, node.co_runner. */
     bool takes_memory_state;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;

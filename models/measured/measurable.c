@@ -24,13 +24,15 @@ enum kvc_status kvc_measurable_open(const struct kvc_measurable *measurable,
 }
 
 enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
-                                        const struct kvc_run *run, const struct kvc_progress *progress,
-                                        struct kvc_result *result, struct kvc_diag *diag)
+                                        const struct kvc_scenario *scenario,
+                                        const struct kvc_progress *progress, struct kvc_result *result,
+                                        struct kvc_diag *diag)
 {
     struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
     struct kvc_measured_store reports = {0};
-    enum kvc_status status = kvc_measured_open(measured, run, 0, diag);
+    enum kvc_status status = kvc_measured_open(measured, &scenario->run, 0, diag);
     if (status == KVC_OK) {
+        measured->node[0] = &scenario->node;
         kvc_measurable_join(measurable, store, measured, &reports);
         status = kvc_measured_run(measured, (const atomic_bool *const[2]){reports.failed}, progress, diag);
         enum kvc_status finished = measurable->finish(store, diag);
@@ -55,7 +57,7 @@ enum kvc_status kvc_measurable_run(const struct kvc_measurable *measurable,
         status = kvc_measurable_open(measurable, scenario, progress, &store, diag);
     }
     if (status == KVC_OK) {
-        status = kvc_measurable_run_open(measurable, store, &scenario->run, progress, result, diag);
+        status = kvc_measurable_run_open(measurable, store, scenario, progress, result, diag);
     }
     measurable->close(store);
     return status;

@@ -47,8 +47,9 @@ enum kvc_status kvc_measurable_open(const struct kvc_measurable *measurable,
 
 /* The same as kvc_measurable_run() for an open store. */
 enum kvc_status kvc_measurable_run_open(const struct kvc_measurable *measurable, void *store,
-                                        const struct kvc_run *run, const struct kvc_progress *progress,
-                                        struct kvc_result *result, struct kvc_diag *diag);
+                                        const struct kvc_scenario *scenario,
+                                        const struct kvc_progress *progress, struct kvc_result *result,
+                                        struct kvc_diag *diag);
 
 /* Lets an open store join a run as its side measured->side, and fills in *reports. */
 void kvc_measurable_join(const struct kvc_measurable *measurable, void *store, struct kvc_measured *measured,

@@ -6,7 +6,9 @@
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/diag.h"
+#include "sim/probes/memory/co_runner.h"
 #include "sim/probes/noise.h"
+#include "sim/probes/pin.h"
 
 /* Windows of a turn: 100 ms for a store that is alone, 30 ms for one of two. */
 enum { TURN_ALONE = 10, TURN_PAIRED = 3, TURNS_OF_PATTERN = 4 };
@@ -35,6 +37,7 @@ void kvc_measured_close(struct kvc_measured *measured)
         }
         free(measured->copy[i]);
     }
+    kvc_co_runner_stop(measured->co_runner);
     kvc_memory_watch_close(&measured->memory);
     kvc_watched_close(&measured->watched);
 }
@@ -82,17 +85,66 @@ static void copy_counts(void *copies, void *data, uint32_t number, uint32_t firs
     }
 }
 
+static double taken_bytes_per_s(const struct kvc_measured *measured, uint32_t side)
+{
+    const struct kvc_node *node = measured->node[side];
+    return node != NULL && node->co_runner_bytes_per_s > 0 ? node->co_runner_bytes_per_s : 0;
+}
+
+static void set_co_runner(const struct kvc_measured *measured, double bytes_per_s)
+{
+    if (measured->co_runner != NULL) {
+        kvc_co_runner_set(measured->co_runner, bytes_per_s);
+    }
+}
+
+/* Starts a co-runner on the cores behind those of the stores, if a side has one. */
+static enum kvc_status start_co_runner(struct kvc_measured *measured, struct kvc_diag *diag)
+{
+    uint32_t wanted = 0, cores = kvc_pin_cores();
+    for (uint32_t side = 0; side < measured->sides; side++) {
+        bool beside = taken_bytes_per_s(measured, side) > 0;
+        wanted = beside ? (uint32_t)fmax(wanted, (double)measured->node[side]->co_runner_cores) : wanted;
+    }
+    if (measured->cores + wanted > cores && wanted > 0) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.co_runner: the store's threads take %u cores and the co-runner needs %u more "
+            "(node.co_runner_cores), this machine has %u",
+            measured->cores, wanted, cores);
+    }
+    return wanted > 0 ? kvc_co_runner_start(measured->cores, wanted, &measured->co_runner, diag) : KVC_OK;
+}
+
+/* The memory is read without the co-runner, whose effect is a part of the scenario. */
 static void read_memory(void *data, uint32_t core)
 {
     struct kvc_measured *measured = data;
+    set_co_runner(measured, 0);
     kvc_memory_watch_read(&measured->memory, core);
 }
 
 static void begin_turn(void *data, uint32_t side, double clock_s)
 {
     struct kvc_measured *measured = data;
+    set_co_runner(measured, taken_bytes_per_s(measured, side));
     measured->rested_ns[side] = (clock_s - measured->started_s) * 1e9;
     measured->set_clock[side](measured->store[side], clock_s);
+}
+
+/* A co-runner that takes less than it should would be a measurement of something else. */
+static const double reached_least_frac = 0.95;
+
+static enum kvc_status check_co_runner(const struct kvc_measured *measured, struct kvc_diag *diag)
+{
+    double frac = measured->co_runner != NULL ? kvc_co_runner_reached_frac(measured->co_runner) : 1;
+    return frac >= reached_least_frac
+               ? KVC_OK
+               : kvc_diag_fail(
+                     diag, KVC_ERR_SCENARIO,
+                     "node.co_runner: the co-runner took %.0f %% of the bandwidth that it should; ask for "
+                     "less, or give it more cores by node.co_runner_cores",
+                     100 * frac);
 }
 
 enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_bool *const failed[2],
@@ -101,6 +153,10 @@ enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_boo
     const struct kvc_watched *watched = &measured->watched;
     enum kvc_status status =
         kvc_memory_watch_open(&measured->memory, measured->cores, watched->room / watched->turn + 1, diag);
+    if (status != KVC_OK) {
+        return status;
+    }
+    status = start_co_runner(measured, diag);
     if (status != KVC_OK) {
         return status;
     }
@@ -124,10 +180,11 @@ enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_boo
                                             .copies = measured,
                                             .turns = &turns};
     struct kvc_noise noise;
+    set_co_runner(measured, taken_bytes_per_s(measured, 0));
     kvc_noise_begin(&noise);
     status = kvc_watched_threads_run(&measured->watched, &tasks, progress, diag);
     measured->noise.others_frac = kvc_noise_frac(&noise);
-    return status;
+    return status == KVC_OK ? check_co_runner(measured, diag) : status;
 }
 
 /* ---- sums ---- */

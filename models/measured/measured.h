@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "sim/metrics/histogram.h"
-#include "sim/probes/memory_watch.h"
+#include "sim/probes/memory/memory_watch.h"
 #include "sim/probes/watched.h"
 #include "sim/scenario.h"
 
@@ -92,6 +92,8 @@ struct kvc_measured {
     struct kvc_watched watched;
     struct kvc_watched_noise noise;
     struct kvc_memory_watch memory;
+    const struct kvc_node *node[2]; /* The node of each side, which may have a co-runner; NULL: none. */
+    struct kvc_co_runner *co_runner;
     void *store[2];                                      /* Argument of set_clock. */
     void (*set_clock[2])(void *store, double started_s); /* Sets time 0 of the clock of a side's store [s]. */
     double started_s;                                    /* Wall clock at the beginning [s]. */

@@ -215,6 +215,7 @@ static enum kvc_status run(struct sides *sides, uint32_t pairs, const struct kvc
     for (uint32_t side = 0; side < 2; side++) {
         const struct kvc_model *model = sides->scenario[side]->model;
         measured->side = side;
+        measured->node[side] = &sides->scenario[side]->node;
         kvc_measurable_join(model->measurable, sides->store[side], measured, &sides->reports[side]);
     }
     status = kvc_measured_run(

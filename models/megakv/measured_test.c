@@ -213,6 +213,19 @@ Test(measured, small_pages_cost_each_item_a_walk)
     free(result);
 }
 
+Test(measured, a_co_runner_costs_each_random_line_a_wait)
+{
+    const double wait_ns = 1;
+    struct setup setup = shared(3);
+    setup.scenario.node.huge_pages = true;
+    setup.scenario.node.co_runner_bytes_per_s = 4e9;
+    setup.devices.dram.contention_count = 2;
+    setup.devices.dram.contention[0] = (struct kvc_dram_contention){.line_ns = 5};
+    setup.devices.dram.contention[1] =
+        (struct kvc_dram_contention){.taken_bytes_per_s = 8e9, .line_ns = 5 + 2 * wait_ns};
+    free(expect_throughput(&setup, 1e3 / (receive_ns + search_ns + wait_ns)));
+}
+
 /* For 5 % of the requests, the receiver writes an item and the index inserts it. */
 Test(measured, sets_cost_the_first_core_more)
 {

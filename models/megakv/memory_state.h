@@ -5,7 +5,10 @@
  * (kvc_dram_small_page_ns): a core that looks ahead hides the wait for a line behind other lines and
  * instructions, but has few walkers. A search reads one bucket of the index if it finds its key and two if it
  * does not, a sender one place for each small page of an item. Receivers walk through their batches and, with
- * the CLOCK hand, through the slabs in order; there the lines of a page share a walk, which is left out. */
+ * the CLOCK hand, through the slabs in order; there the lines of a page share a walk, which is left out.
+ *
+ * Beside a co-runner, the same lines take longer, by the memory's measured time for the taken bandwidth
+ * (kvc_dram_contention_ns). Not modelled: what lines in order lose. */
 #ifndef KVC_MODELS_MEGAKV_MEMORY_STATE_H
 #define KVC_MODELS_MEGAKV_MEMORY_STATE_H
 

@@ -49,8 +49,11 @@ awk -v a="$get" -v b="$getk" 'BEGIN { exit !(a > 0 && b > 1.1 * a) }' || fail "g
 [ "$(senders keyless.lua getk)" = "$get" ] || fail "getk differs from get without a measured comparison"
 # Lines of small pages, without which a store is not forecast on them.
 [ "$(sed -n '/^    pages = {/,/^    },/p' machine.lua | grep -c 'small_latency = "[0-9.]*ns" }')" -eq 9 ] || fail "calibrate measured no small pages"
+[ "$(sed -n '/^    contention = {/,/^    },/p' machine.lua | grep -c 'taken = ')" -gt 1 ] || [ "$(nproc)" -eq 1 ] || fail "calibrate measured no co-runner"
 "$kvcast" check good.lua --set node.machine=machine.lua --set node.huge_pages=false --set system.streams=auto --set node.cpu.cores=4 \
     --quiet >/dev/null || fail "small pages of a calibrated machine"
+expect 2 'node.co_runner: found 1 GB/s, allowed with node.dram.contention, .* which kvcast calibrate writes' \
+    "$kvcast" check good.lua --set node.co_runner=1GB/s
 expect 2 'node.huge_pages: found false, allowed with node.dram.pages, .* which kvcast calibrate writes' \
     "$kvcast" check good.lua --set node.huge_pages=false
 sed 's/kind = "machine"/kind = "machina"/' machine.lua >machina.lua

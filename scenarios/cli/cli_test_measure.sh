@@ -42,7 +42,17 @@ pages='{ { footprint = "1MiB", huge = "5ns", small = "6ns", huge_latency = "50ns
 sed "s/node = {/node = { dram = { pages = $pages },/" good.lua >pages.lua
 "$kvcast" measure pages.lua $measured --against node.huge_pages=false --pairs 20 --quiet >pages.txt || { fail "measure --against small pages"; cat pages.txt; }
 grep -q 'node.huge_pages: - against false' pages.txt || { fail "pages.txt does not say what differs"; cat pages.txt; }
-expect 2 'node.huge_pages: found with system.kind "mica", allowed only with megakv' "$kvcast" check pages.lua --set system.kind=mica \
-    --set node.huge_pages=false
+# A co-runner needs cores of its own.
+contention='{ { taken = "0GB/s", line = "5ns", latency = "50ns" }, { taken = "8GB/s", line = "6ns", latency = "60ns" }, source = "a test" }'
+sed "s#node = {#node = { dram = { contention = $contention }, co_runner = \"1GB/s\",#" good.lua >co_runner.lua
+expect 2 "node.co_runner: the store's threads take 2 cores and the co-runner needs 1000 more .*, this machine has [0-9]+" \
+    "$kvcast" measure co_runner.lua $measured --set node.co_runner_cores=1000
+expect 2 'node.co_runner: found 9 GB/s, allowed: up to the measured 8 GB/s' "$kvcast" check co_runner.lua --set node.co_runner=9GB/s
+if [ "$(nproc)" -gt 2 ]; then
+    "$kvcast" measure co_runner.lua $measured --set run.duration=100ms --quiet >/dev/null || fail "measure beside a co-runner"
+fi
+echo 'return { system = { kind = "mica" }, node = { sockets = 1 }, workload = { keys = 1000 } }' >mica.lua
+expect 2 'node.co_runner: found with system.kind "mica", allowed only with megakv' "$kvcast" check mica.lua --set node.co_runner=1GB/s
+expect 2 'node.huge_pages: found with system.kind "mica", allowed only with megakv' "$kvcast" check mica.lua --set node.huge_pages=false
 
 finish

@@ -145,10 +145,27 @@ static enum kvc_status check_power(const struct kvc_scenario *scenario, struct k
 /* Checks whether the store and its measured costs tell what the state of the memory does. */
 static enum kvc_status check_memory_state(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
-    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
-    if (!scenario->node.huge_pages && !scenario->model->takes_memory_state) {
-        return refuse_for_store(scenario, "node.huge_pages", offsetof(struct kvc_model, takes_memory_state),
-                                diag);
+    const struct kvc_node *node = &scenario->node;
+    const struct kvc_dram *dram = kvc_dram_of(node);
+    bool beside = node->co_runner_bytes_per_s > 0;
+    if ((!node->huge_pages || beside) && !scenario->model->takes_memory_state) {
+        return refuse_for_store(scenario, beside ? "node.co_runner" : "node.huge_pages",
+                                offsetof(struct kvc_model, takes_memory_state), diag);
+    }
+    if (beside && dram->contention_count < 2) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "node.co_runner: found %.3g GB/s, allowed with node.dram.contention, measured lines "
+            "beside a co-runner, which kvcast calibrate writes to the machine file of "
+            "node.machine on two cores or more",
+            node->co_runner_bytes_per_s / 1e9);
+    }
+    if (beside &&
+        node->co_runner_bytes_per_s > dram->contention[dram->contention_count - 1].taken_bytes_per_s) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "node.co_runner: found %.3g GB/s, allowed: up to the measured %.3g GB/s",
+                             node->co_runner_bytes_per_s / 1e9,
+                             dram->contention[dram->contention_count - 1].taken_bytes_per_s / 1e9);
     }
     return scenario->node.huge_pages || dram->page_count > 0
                ? KVC_OK

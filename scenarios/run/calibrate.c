@@ -31,6 +31,10 @@ static enum kvc_status probe(struct kvc_probed_machine *machine, bool is_quick,
         status = kvc_page_costs_measure(is_quick ? quick_pages_bytes : full_bytes, &machine->pages, diag);
     }
     if (status == KVC_OK) {
+        kvc_progress_report(progress, "memory beside a co-runner", 0);
+        status = kvc_contention_measure(cores, &machine->contention, diag);
+    }
+    if (status == KVC_OK) {
         status = kvc_handoffs_measure(cores, &machine->handoffs, diag);
     }
     if (status == KVC_OK) {

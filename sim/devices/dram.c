@@ -20,6 +20,19 @@ static const struct kvc_option page_rows[] = {
 static const struct kvc_option_table page_options =
     KVC_OPTION_TABLE(kvc_dram_pages, page_rows, "pages", .max_list = KVC_DRAM_PAGES_MAX);
 
+static const struct kvc_option contention_rows[] = {
+    KVC_REAL_ROW(kvc_dram_contention, "taken", taken_bytes_per_s, KVC_UNIT_BYTES_PER_S, 0, 1e13, NULL,
+                 "bandwidth that a co-runner takes", .is_condition = true),
+    KVC_REAL_ROW(kvc_dram_contention, "line", line_ns, KVC_UNIT_NS, 1e-3, 1e6, NULL,
+                 "time of a random line of many that are prefetched; a longer time costs stores beside a "
+                 "co-runner more"),
+    KVC_REAL_ROW(kvc_dram_contention, "latency", latency_ns, KVC_UNIT_NS, 1e-3, 1e6, NULL,
+                 "time of a random line whose address the line before gives; for people"),
+};
+
+static const struct kvc_option_table contention_options =
+    KVC_OPTION_TABLE(kvc_dram_contention, contention_rows, "contention", .max_list = KVC_DRAM_CONTENTION_MAX);
+
 static const struct kvc_option rows[] = {
     KVC_TEXT_ROW(kvc_dram, "name", name, "", "name of the memory"),
     KVC_REAL_ROW(
@@ -65,6 +78,9 @@ static const struct kvc_option rows[] = {
     KVC_LIST_ROW(kvc_dram, "pages", pages, page_count, &page_options,
                  "measured lines of huge and of small pages, by ascending working sets; node.huge_pages = "
                  "false needs them"),
+    KVC_LIST_ROW(
+        kvc_dram, "contention", contention, contention_count, &contention_options,
+        "measured lines beside a co-runner, by ascending bandwidth from 0 on; node.co_runner needs them"),
     KVC_COUNT_ROW(kvc_dram, "channels", channels, 1, 64, NULL,
                   "timing: channels of a socket; more of them serve more lines", .optional = true),
     KVC_COUNT_ROW(kvc_dram, "ranks", ranks, 1, 16, NULL,
@@ -117,7 +133,7 @@ static const struct kvc_option rows[] = {
                  "timing: time between refreshes; a longer time serves more accesses", .optional = true),
 };
 
-enum { BANDWIDTH = 7, TIMING_FIRST = 11, ROWS = sizeof(rows) / sizeof(*rows) };
+enum { BANDWIDTH = 7, TIMING_FIRST = 12, ROWS = sizeof(rows) / sizeof(*rows) };
 
 static const struct kvc_option_table options = {
     .name = "dram", .rows = rows, .count = ROWS, .size = sizeof(struct kvc_dram)};
@@ -143,6 +159,15 @@ static enum kvc_status check(const void *device, struct kvc_diag *diag)
                 diag, KVC_ERR_SCENARIO,
                 "dram.pages: found a footprint of %g after %g bytes, allowed: ascending ones",
                 dram->pages[i].footprint_bytes, dram->pages[i - 1].footprint_bytes);
+        }
+    }
+    for (uint32_t i = 0; i < dram->contention_count; i++) {
+        double taken = dram->contention[i].taken_bytes_per_s;
+        if (i == 0 ? taken != 0 : taken <= dram->contention[i - 1].taken_bytes_per_s) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "dram.contention: found %g bytes/s as element %u, allowed: ascending ones from 0 on", taken,
+                i + 1);
         }
     }
     if (dram->busy_watts < dram->idle_watts || isnan(dram->busy_watts) != isnan(dram->idle_watts)) {
@@ -184,6 +209,39 @@ double kvc_dram_object_ns(const struct kvc_dram *dram, double lines)
 double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes)
 {
     return bytes / dram->line_bytes * dram->next_line_ns;
+}
+
+/* Returns the share of the memory in the time of a line of a working set, where small ones have none and the
+ * largest one has all of it. */
+static double memory_frac(const struct kvc_dram *dram, double footprint_bytes)
+{
+    const struct kvc_dram_pages *pages = dram->pages;
+    uint32_t last = dram->page_count - 1, at = 0;
+    if (dram->page_count < 2 || pages[last].huge_ns <= pages[0].huge_ns) {
+        return 1;
+    }
+    while (at < last && pages[at].footprint_bytes < footprint_bytes) {
+        at++;
+    }
+    return fmax(fmin((pages[at].huge_ns - pages[0].huge_ns) / (pages[last].huge_ns - pages[0].huge_ns), 1),
+                0);
+}
+
+double kvc_dram_contention_ns(const struct kvc_dram *dram, double taken_bytes_per_s, double footprint_bytes)
+{
+    const struct kvc_dram_contention *points = dram->contention;
+    uint32_t at = 1;
+    if (dram->contention_count < 2 || !(taken_bytes_per_s > 0)) {
+        return 0;
+    }
+    while (at + 1 < dram->contention_count && points[at].taken_bytes_per_s < taken_bytes_per_s) {
+        at++;
+    }
+    const struct kvc_dram_contention *above = &points[at], *below = above - 1;
+    double frac = (taken_bytes_per_s - below->taken_bytes_per_s) /
+                  (above->taken_bytes_per_s - below->taken_bytes_per_s);
+    double line_ns = below->line_ns + fmin(frac, 1) * (above->line_ns - below->line_ns);
+    return (line_ns - points[0].line_ns) * memory_frac(dram, footprint_bytes);
 }
 
 double kvc_dram_small_page_ns(const struct kvc_dram *dram, double footprint_bytes)
@@ -299,6 +357,11 @@ void kvc_dram_speed_up(struct kvc_dram *dram, double factor)
         pages->small_ns /= factor;
         pages->huge_latency_ns /= factor;
         pages->small_latency_ns /= factor;
+    }
+    for (uint32_t i = 0; i < dram->contention_count; i++) {
+        dram->contention[i].taken_bytes_per_s *= factor;
+        dram->contention[i].line_ns /= factor;
+        dram->contention[i].latency_ns /= factor;
     }
     dram->bytes_per_s *= factor;
     dram->transfers_per_s *= factor;

@@ -43,6 +43,15 @@ struct kvc_dram_pages {
     double huge_latency_ns, small_latency_ns; /**< Time of a line whose address the line before gives. */
 };
 
+enum { KVC_DRAM_CONTENTION_MAX = 8 /**< Measured rates of a co-runner. */ };
+
+/** Times of random lines beyond the caches for one core, while others take bandwidth. */
+struct kvc_dram_contention {
+    double taken_bytes_per_s; /**< Bandwidth that the others take. */
+    double line_ns;           /**< Time of a line of many that are prefetched together. */
+    double latency_ns;        /**< Time of a line whose address the line before gives. */
+};
+
 /** Parameters of one socket's memory. The timing is stated as a whole or not at all; without it, its fields
  * are NaN or 0. */
 struct kvc_dram {
@@ -63,6 +72,10 @@ struct kvc_dram {
 
     uint32_t page_count;                             /**< Used entries of `pages`. */
     struct kvc_dram_pages pages[KVC_DRAM_PAGES_MAX]; /**< Cost of small pages, by ascending working sets. */
+
+    uint32_t contention_count; /**< Used entries of `contention`. */
+    struct kvc_dram_contention
+        contention[KVC_DRAM_CONTENTION_MAX]; /**< Cost of a co-runner, by ascending bandwidth, from 0 on. */
 
     uint64_t channels;      /**< Timing: memory channels of the socket. */
     uint64_t ranks;         /**< Timing: ranks of a channel. */
@@ -104,6 +117,12 @@ double kvc_dram_stream_ns(const struct kvc_dram *dram, double bytes);
  * measured lines of batches that are prefetched [ns]. Between two working
  * sets, straight over the logarithm of the size; beyond the ends, as at the end. 0 if it was not measured. */
 double kvc_dram_small_page_ns(const struct kvc_dram *dram, double footprint_bytes);
+
+/** Returns by how much longer a random line of a working set takes while others take bandwidth [ns]: by the
+ * measured lines beyond the caches, and in smaller working sets by the share of a line's time that the memory
+ * has there (`pages`). Between two measured rates, a straight line; beyond the largest, as there. 0 if it was
+ * not measured. */
+double kvc_dram_contention_ns(const struct kvc_dram *dram, double taken_bytes_per_s, double footprint_bytes);
 
 /** Load on a socket's memory. All zero is no load. */
 struct kvc_dram_load {

@@ -303,3 +303,28 @@ Test(dram_pages, the_cost_of_a_small_page_follows_the_working_set)
     dram.page_count = 0;
     cr_expect_eq(kvc_dram_small_page_ns(&dram, 1e9), 0);
 }
+
+Test(dram_contention, lines_beyond_the_caches_wait_for_a_co_runner)
+{
+    const struct kvc_dram_pages pages[] = {{.footprint_bytes = 1 << 20, .huge_ns = 2},
+                                           {.footprint_bytes = 16 << 20, .huge_ns = 4},
+                                           {.footprint_bytes = 256 << 20, .huge_ns = 6}};
+    const struct kvc_dram_contention contention[] = {{.taken_bytes_per_s = 0, .line_ns = 6},
+                                                     {.taken_bytes_per_s = 4e9, .line_ns = 7},
+                                                     {.taken_bytes_per_s = 8e9, .line_ns = 10}};
+    struct kvc_dram dram = ddr3_1600;
+    dram.contention_count = 3;
+    memcpy(dram.contention, contention, sizeof(contention));
+    cr_expect_float_eq(kvc_dram_contention_ns(&dram, 2e9, 1 << 30), 0.5, 1e-9);
+    cr_expect_float_eq(kvc_dram_contention_ns(&dram, 6e9, 1 << 30), 2.5, 1e-9);
+    cr_expect_float_eq(kvc_dram_contention_ns(&dram, 9e9, 1 << 30), 4, 1e-9);
+    cr_expect_eq(kvc_dram_contention_ns(&dram, 0, 1 << 30), 0);
+    cr_expect_eq(kvc_dram_contention_ns(&dram, NAN, 1 << 30), 0);
+    dram.page_count = 3;
+    memcpy(dram.pages, pages, sizeof(pages));
+    cr_expect_float_eq(kvc_dram_contention_ns(&dram, 6e9, 16 << 20), 1.25, 1e-9,
+                       "half of the time is memory");
+    cr_expect_eq(kvc_dram_contention_ns(&dram, 6e9, 1 << 20), 0, "the caches hold it");
+    dram.contention[0].taken_bytes_per_s = 1;
+    refuses(&dram, "dram.contention: found 1 bytes/s as element 1, allowed: ascending ones from 0 on");
+}

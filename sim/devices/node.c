@@ -12,6 +12,14 @@ static const struct kvc_option node_rows[] = {
         "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
         "serves fewer requests",
         .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_node, "co_runner", co_runner_bytes_per_s, KVC_UNIT_BYTES_PER_S, 0, 1e13, NULL,
+        "bandwidth of a socket's memory that a co-runner takes on cores that the store does not use; more of "
+        "it slows random lines, as measured in node.dram.contention; kvcast measure runs it; left out: none",
+        .optional = true),
+    KVC_COUNT_ROW(kvc_node, "co_runner_cores", co_runner_cores, 1, 1024, "1",
+                  "cores on which the co-runner of a measurement runs; more of them can take more bandwidth",
+                  .optional = true),
     KVC_BOOL_ROW(
         kvc_node, "huge_pages", huge_pages, "true",
         "whether a store's memory is on huge pages; without them, random lines miss the TLB and cost more, as "

@@ -37,12 +37,14 @@ enum { KVC_NODE_DEVICES_MAX = 16 };
 
 /** One machine. A copy of the struct shares the devices. */
 struct kvc_node {
-    uint64_t sockets;    /**< Sockets, each with devices of its own. */
-    double cpu_clock_hz; /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
-    bool huge_pages;     /**< The memory of the stores is on huge pages. */
-    double price_usd;    /**< Price of all parts that are not priced as devices: chassis, boards [US dollars];
-                            NaN: 0. */
-    double rest_watts;   /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
+    uint64_t sockets;             /**< Sockets, each with devices of its own. */
+    double cpu_clock_hz;          /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
+    double co_runner_bytes_per_s; /**< Bandwidth of the memory that something else takes; NaN or 0: none. */
+    uint64_t co_runner_cores;     /**< Cores on which it runs in a measurement. */
+    bool huge_pages;              /**< The memory of the stores is on huge pages. */
+    double price_usd;  /**< Price of all parts that are not priced as devices: chassis, boards [US dollars];
+                          NaN: 0. */
+    double rest_watts; /**< Power of all but the devices: board, fans, drives, losses; NaN or 0: unknown. */
     struct kvc_machine
         machine; /**< The machine that the profiles were calibrated on; empty if there is none. */
     struct kvc_device

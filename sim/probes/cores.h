@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "sim/base/diag.h"
-#include "sim/probes/memory_watch.h"
+#include "sim/probes/memory/memory_watch.h"
 
 enum { KVC_CORES_MAX = 256 };
 

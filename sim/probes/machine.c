@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "kernels/pages.h"
+#include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/base/spsc_ring.h"
+#include "sim/probes/memory/co_runner.h"
 #include "sim/probes/pin.h"
 #include "sim/probes/timing.h"
 
@@ -257,6 +259,54 @@ enum kvc_status kvc_page_costs_measure(uint64_t bytes_max, struct kvc_page_costs
     return status;
 }
 
+static const uint64_t contended_bytes = UINT64_C(256) << 20;
+
+/* Reads beside a co-runner of this rate. */
+static struct kvc_contention_point read_beside(struct kvc_co_runner *runner, double bytes_per_s,
+                                               const uint8_t *buffer)
+{
+    double line_ns[PAGE_READINGS], latency_ns[PAGE_READINGS];
+    kvc_co_runner_set(runner, bytes_per_s);
+    double bytes = kvc_co_runner_bytes(runner), started_s = kvc_clock_wall_s();
+    for (uint32_t i = 0; i < PAGE_READINGS; i++) {
+        line_ns[i] = kvc_memory_prefetched_ns(buffer, contended_bytes, (uint64_t)i << 32);
+        latency_ns[i] = kvc_memory_latency_ns(buffer, contended_bytes, (uint64_t)(2 * i + 1) << 31);
+    }
+    bytes = kvc_co_runner_bytes(runner) - bytes;
+    return (struct kvc_contention_point){.taken_bytes_per_s =
+                                             bytes_per_s > 0 ? bytes / (kvc_clock_wall_s() - started_s) : 0,
+                                         .line_ns = gsl_stats_median(line_ns, 1, PAGE_READINGS),
+                                         .latency_ns = gsl_stats_median(latency_ns, 1, PAGE_READINGS)};
+}
+
+enum kvc_status kvc_contention_measure(uint32_t cores, struct kvc_contention *contention,
+                                       struct kvc_diag *diag)
+{
+    struct kvc_co_runner *runner = NULL;
+    *contention = (struct kvc_contention){0};
+    if (cores < 2) {
+        return KVC_OK;
+    }
+    uint8_t *buffer = kvc_pages_alloc(contended_bytes);
+    if (buffer == NULL) {
+        return kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a working set of %llu MiB",
+                             (unsigned long long)(contended_bytes >> 20));
+    }
+    kvc_pages_touch(buffer, contended_bytes);
+    enum kvc_status status = kvc_co_runner_start(1, cores - 1, &runner, diag);
+    if (status == KVC_OK) {
+        struct kvc_contention_point most = read_beside(runner, INFINITY, buffer), *point = contention->point;
+        for (uint32_t i = 0; i + 1 < KVC_CONTENTION_MAX; i++) {
+            point[i] = read_beside(runner, most.taken_bytes_per_s * i / (KVC_CONTENTION_MAX - 1), buffer);
+        }
+        point[KVC_CONTENTION_MAX - 1] = most;
+        contention->count = KVC_CONTENTION_MAX;
+        kvc_co_runner_stop(runner);
+    }
+    kvc_pages_free(buffer, contended_bytes);
+    return status;
+}
+
 enum { ROUNDS = 2000 };
 
 struct pair {
@@ -433,6 +483,22 @@ static void add_pages(const struct kvc_probed_machine *machine, struct kvc_profi
     }
 }
 
+/* Adds the lines beside a co-runner, as long as it took more at each higher rate. */
+static void add_contention(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
+{
+    const struct kvc_contention *contention = &machine->contention;
+    double taken = -1;
+    for (uint32_t i = 0; i < contention->count && contention->point[i].taken_bytes_per_s > taken; i++) {
+        const struct kvc_contention_point *point = &contention->point[i];
+        taken = point->taken_bytes_per_s;
+        kvc_profile_element(profile, "dram", "contention",
+                            "random lines of one core in 256 MiB, prefetched and each after the one before, "
+                            "while the other cores read memory in order; medians",
+                            "taken = \"%.4gGB/s\", line = \"%.4gns\", latency = \"%.4gns\"", taken / 1e9,
+                            point->line_ns, point->latency_ns);
+    }
+}
+
 /* The GPU; without one, a thread of the processor in its place. */
 static void add_gpu(const struct kvc_probed_machine *machine, struct kvc_profile *profile)
 {
@@ -504,6 +570,7 @@ struct kvc_profile *kvc_machine_profile(const struct kvc_probed_machine *machine
     add_cpu(machine, profile);
     add_dram(machine, profile);
     add_pages(machine, profile);
+    add_contention(machine, profile);
     add_gpu(machine, profile);
     if (machine->gpu.present) {
         add_pcie(&machine->gpu, profile);

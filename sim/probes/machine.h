@@ -66,7 +66,7 @@ struct kvc_page_costs {
     struct kvc_page_cost {
         uint64_t bytes;
         /* Time of a line of a prefetched batch, and of a line that depends on the one before
-         * (sim/probes/memory_watch.h), on huge and on small pages: medians [ns]. */
+         * (sim/probes/memory/memory_watch.h), on huge and on small pages: medians [ns]. */
         double line_ns[2], latency_ns[2];
     } point[KVC_PAGE_COSTS_MAX];
 };
@@ -74,6 +74,23 @@ struct kvc_page_costs {
 /* Measures working sets from 1 MiB to `bytes_max`, each twice as large as the one before. KVC_ERR_RUNTIME:
  * there is too little memory. */
 enum kvc_status kvc_page_costs_measure(uint64_t bytes_max, struct kvc_page_costs *costs,
+                                       struct kvc_diag *diag);
+
+enum { KVC_CONTENTION_MAX = 5 };
+
+/* Random lines of one core beside a co-runner on all others. */
+struct kvc_contention {
+    uint32_t count;
+    struct kvc_contention_point {
+        double taken_bytes_per_s;   /* Bandwidth that the co-runner took. */
+        double line_ns, latency_ns; /* As in struct kvc_page_cost, in 256 MiB on huge pages. */
+    } point[KVC_CONTENTION_MAX];
+};
+
+/* Measures the first core beside a co-runner on the others that takes nothing, a quarter, a half, three
+ * quarters and all of what it can. There are no points on a single core. KVC_ERR_RUNTIME: a thread or memory
+ * is missing. */
+enum kvc_status kvc_contention_measure(uint32_t cores, struct kvc_contention *contention,
                                        struct kvc_diag *diag);
 
 enum { KVC_HANDOFF_CORES_MAX = 256 };
@@ -109,6 +126,7 @@ struct kvc_probed_machine {
     struct kvc_machine_facts facts;
     struct kvc_memory_latency_curve memory;
     struct kvc_page_costs pages;
+    struct kvc_contention contention;
     struct kvc_handoffs handoffs;
     struct kvc_cores cores;
     struct kvc_gpu_facts gpu; /* Without a GPU, one thread of the processor stands in for it. */
@@ -126,7 +144,7 @@ void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
                                 const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
 
 /* Adds dram.watched_line, the time of a random line while all cores read, as runs watch it
- * (sim/probes/memory_watch.h), unless it was not measured. */
+ * (sim/probes/memory/memory_watch.h), unless it was not measured. */
 void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struct kvc_profile *profile);
 
 /* Adds the measured curves of handoffs, cores and memory as comment lines, and how steady the machine was. */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/probes/memory_watch.h"
+#include "sim/probes/memory/memory_watch.h"
 #include "sim/probes/thread_pool.h"
 
 /* A zeroed struct has no checks yet. */

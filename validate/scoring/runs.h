@@ -27,7 +27,7 @@
 
 #include "sim/base/diag.h"
 #include "sim/metrics/result.h"
-#include "sim/probes/memory_watch.h"
+#include "sim/probes/memory/memory_watch.h"
 
 struct kvc_measuring_plan_line {
     char id[64];

@@ -180,7 +180,7 @@ Test(memcachedgpu_real_node, a_report_covers_the_windows_of_a_run)
     struct kvc_result *result = calloc(1, sizeof(*result));
     cr_assert_not_null(result);
     scenario.run.warmup_ns = 1e7;
-    cr_assert_eq(kvc_measurable_run_open(&open_node_alone, node, &scenario.run, NULL, result, &diag), KVC_OK,
+    cr_assert_eq(kvc_measurable_run_open(&open_node_alone, node, &scenario, NULL, result, &diag), KVC_OK,
                  "%s", diag.message);
     cr_expect_gt(result->completed, 0);
     cr_expect_eq(result->hits, result->completed, "all keys are stored");

@@ -5,8 +5,8 @@
  * Between two turns of a run (sim/probes/watched.h), neighbouring cores (0 and 1, 2 and 3) hand a line to
  * each other and back. Then all threads read the same buffer at once for about a millisecond: random lines
  * that do not depend on each other, random lines whose address the line before gives, and lines in order. */
-#ifndef KVC_SIM_PROBES_MEMORY_WATCH_H
-#define KVC_SIM_PROBES_MEMORY_WATCH_H
+#ifndef KVC_SIM_PROBES_MEMORY_MEMORY_WATCH_H
+#define KVC_SIM_PROBES_MEMORY_MEMORY_WATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "sim/probes/memory_watch.h"
+#include "sim/probes/memory/memory_watch.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
