@@ -75,6 +75,8 @@ struct kvc_model {
     bool takes_power;
     /* Whether its costs depend on the state of the memory: node.huge_pages, node.co_runner. */
     bool takes_memory_state;
+    /* Whether its simulation has the stalls of node.stalls. */
+    bool takes_stalls;
     /* Whether the load may alternate between phases (sim/workload/phases.h). */
     bool takes_phases;
     /* Whether several tenants may share it (sim/workload/tenants.h). */

@@ -226,6 +226,26 @@ Test(measured, a_co_runner_costs_each_random_line_a_wait)
     free(expect_throughput(&setup, 1e3 / (receive_ns + search_ns + wait_ns)));
 }
 
+/* Whatever is served during a stall waits for its end. */
+Test(measured, stalls_lengthen_the_tail)
+{
+    double p999_ns[2], mops[2];
+    for (int stalled = 0; stalled < 2; stalled++) {
+        struct setup setup = shared(3);
+        setup.scenario.node.stall_count = stalled ? 2 : 0;
+        setup.scenario.node.stalls[0] = (struct kvc_node_stall){.length_ns = 2e6, .every_ns = 4e6};
+        setup.scenario.node.stalls[1] = (struct kvc_node_stall){.length_ns = 1e3, .every_ns = 1e12};
+        offer(&setup, 5);
+        struct kvc_result *result = simulate(&setup, NULL);
+        p999_ns[stalled] = kvc_histogram_percentile_ns(&result->latency, 0.999);
+        mops[stalled] = result->throughput_mops;
+        free(result);
+    }
+    cr_expect_lt(p999_ns[0], 0.5e6);
+    cr_expect_gt(p999_ns[1], 1.5e6);
+    cr_expect_gt(mops[1], 0.5 * mops[0], "a stalled core catches up");
+}
+
 /* For 5 % of the requests, the receiver writes an item and the index inserts it. */
 Test(measured, sets_cost_the_first_core_more)
 {

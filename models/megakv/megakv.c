@@ -174,6 +174,8 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     uint32_t buffers = simulation->config->buffers;
     pipeline->socket = socket;
     pipeline->number = number;
+    kvc_stalls_open(&pipeline->stalls, &simulation->scenario->node, simulation->replica.context->seed,
+                    (uint64_t)socket->number * (simulation->streams + 1) + 1 + number);
     for (uint32_t i = 0; i < buffers; i++) {
         open_buffer(&pipeline->buffers[i], buffer_rows(simulation->config), key_stride, simulation->streams,
                     simulation->config->database != NULL);
@@ -249,6 +251,8 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     kvc_rng_init(&socket->spread, seed, "megakv.rss", number);
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
+    kvc_stalls_open(&socket->stalls, &simulation->scenario->node, seed,
+                    (uint64_t)number * (simulation->streams + 1));
     socket->device = simulation->devices[number];
     socket->receive_gate = kvc_gate_create(0);
     socket->sent_gate = kvc_gate_create(0);
@@ -532,6 +536,7 @@ const struct kvc_model kvc_megakv_model = {
     .has_rest_power = true,
     .takes_power = true,
     .takes_memory_state = true,
+    .takes_stalls = true,
     .devices = devices,
     .takes_tenants = true,
     .config_bytes = sizeof(struct kvc_megakv_config),

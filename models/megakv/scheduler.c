@@ -123,6 +123,7 @@ static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_l
     double start_ns = kvc_engine_now_ns();
     double duration_ns = kvc_megakv_launch_ns(&simulation->costs, &launch->work);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)socket->device.cpu, duration_ns, duration_ns}, 1);
+    kvc_stalls_wait(&socket->stalls, start_ns);
     kvc_megakv_count_kernel(simulation, &launch->work, start_ns);
     double end_ns = kvc_engine_now_ns();
     bool searching = launch->work.kernel == KVC_MEGAKV_KERNEL_SEARCH;

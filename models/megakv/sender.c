@@ -496,8 +496,7 @@ static bool memory_binds(const struct kvc_megakv_socket *socket, double channel_
 
 /* Computes, reads the memory and sends at the same time. Returns when all of it has ended [ns]. What cannot
  * delay the batch is posted with the next cycle. */
-static double work(const struct kvc_megakv_pipeline *pipeline, const struct batch_work *batch,
-                   double alone_ns)
+static double work(struct kvc_megakv_pipeline *pipeline, const struct batch_work *batch, double alone_ns)
 {
     struct kvc_megakv_socket *socket = pipeline->socket;
     const struct kvc_megakv_config *config = socket->simulation->config;
@@ -513,6 +512,7 @@ static double work(const struct kvc_megakv_pipeline *pipeline, const struct batc
     bool reads = memory_binds(socket, channel_ns, alone_ns),
          sends = wire_bytes > 0 && wire_binds(socket, wire_bytes, alone_ns);
     struct kvc_work work;
+    double start_ns = kvc_engine_now_ns();
     kvc_engine_start(&work, draws, reads ? 2 : 1);
     socket->answered_channel_ns += reads ? 0 : channel_ns;
     socket->answered_bytes += sends ? 0 : wire_bytes;
@@ -520,6 +520,7 @@ static double work(const struct kvc_megakv_pipeline *pipeline, const struct batc
         kvc_engine_transfer(socket->answers.from, socket->answers.to, wire_bytes);
     }
     kvc_engine_finish(&work);
+    kvc_stalls_wait(&pipeline->stalls, start_ns);
     return kvc_engine_now_ns();
 }
 

@@ -54,5 +54,10 @@ fi
 echo 'return { system = { kind = "mica" }, node = { sockets = 1 }, workload = { keys = 1000 } }' >mica.lua
 expect 2 'node.co_runner: found with system.kind "mica", allowed only with megakv' "$kvcast" check mica.lua --set node.co_runner=1GB/s
 expect 2 'node.huge_pages: found with system.kind "mica", allowed only with megakv' "$kvcast" check mica.lua --set node.huge_pages=false
+# Stalls of a machine lengthen the tail of a simulation; the closed form says that it leaves them out.
+sed 's/node = {/node = { stalls = { { length = "300us", every = "2ms" } },/' good.lua >stalled.lua
+"$kvcast" predict stalled.lua | grep -q 'the closed form ignores node.stalls' || fail "predict says nothing about node.stalls"
+sed 's/node = {/node = { stalls = { { length = "300us", every = "2ms" } },/' mica.lua >stalled.lua
+expect 2 'node.stalls: found with system.kind "mica", allowed only with megakv' "$kvcast" check stalled.lua
 
 finish

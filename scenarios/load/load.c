@@ -142,12 +142,15 @@ static enum kvc_status check_power(const struct kvc_scenario *scenario, struct k
     return kvc_power_policy_check(&scenario->power, scenario->run.duration_ns, diag);
 }
 
-/* Checks whether the store and its measured costs tell what the state of the memory does. */
-static enum kvc_status check_memory_state(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+/* Checks whether the store, and its measured costs, tell what the state of the machine does. */
+static enum kvc_status check_machine_state(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_node *node = &scenario->node;
     const struct kvc_dram *dram = kvc_dram_of(node);
     bool beside = node->co_runner_bytes_per_s > 0;
+    if (node->stall_count > 0 && !scenario->model->takes_stalls) {
+        return refuse_for_store(scenario, "node.stalls", offsetof(struct kvc_model, takes_stalls), diag);
+    }
     if ((!node->huge_pages || beside) && !scenario->model->takes_memory_state) {
         return refuse_for_store(scenario, beside ? "node.co_runner" : "node.huge_pages",
                                 offsetof(struct kvc_model, takes_memory_state), diag);
@@ -200,7 +203,7 @@ static enum kvc_status check_scenario(const struct kvc_decoder *decoder, bool wi
     if (check_power(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "power", &inner);
     }
-    if (check_memory_state(scenario, &inner) != KVC_OK) {
+    if (check_machine_state(scenario, &inner) != KVC_OK) {
         return fail_check(decoder, "node", &inner);
     }
     if (kvc_scenario_resolve(scenario, &inner) != KVC_OK ||

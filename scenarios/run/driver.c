@@ -719,6 +719,10 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
                         "the closed form ignores workload.churn and workload.storms: it holds for the "
                         "popularity at the start");
     }
+    if (status == KVC_OK && scenario->node.stall_count > 0) {
+        kvc_result_note(&outcome->result,
+                        "the closed form ignores node.stalls: it holds for a machine without stalls");
+    }
     if (status == KVC_OK && scenario->run.change_count > 0) {
         kvc_result_note(
             &outcome->result,

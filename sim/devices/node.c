@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct kvc_option stall_rows[] = {
+    KVC_REAL_ROW(kvc_node_stall, "length", length_ns, KVC_UNIT_NS, 1, 1e10, NULL, "length of such a stall"),
+    KVC_REAL_ROW(kvc_node_stall, "every", every_ns, KVC_UNIT_NS, 1e3, 1e14, NULL,
+                 "mean time from one such stall of a core to the next; a longer time disturbs less"),
+};
+
+static const struct kvc_option_table stall_options =
+    KVC_OPTION_TABLE(kvc_node_stall, stall_rows, "stalls", .max_list = KVC_NODE_STALLS_MAX);
+
 static const struct kvc_option node_rows[] = {
     KVC_COUNT_ROW(kvc_node, "sockets", sockets, 1, 8, "2",
                   "CPU sockets per node, each with its own GPU, NIC ports, memory and shard of the keys"),
@@ -12,6 +21,9 @@ static const struct kvc_option node_rows[] = {
         "clock of the CPUs, one of their P-states; auto: the fastest; a slower one needs less power and "
         "serves fewer requests",
         .auto_word = "auto", .auto_value = 0),
+    KVC_LIST_ROW(kvc_node, "stalls", stalls, stall_count, &stall_options,
+                 "times in which the machine takes a core away, which kvcast measure reports in this form; "
+                 "simulations have them at random times on each core"),
     KVC_REAL_ROW(
         kvc_node, "co_runner", co_runner_bytes_per_s, KVC_UNIT_BYTES_PER_S, 0, 1e13, NULL,
         "bandwidth of a socket's memory that a co-runner takes on cores that the store does not use; more of "

@@ -35,10 +35,20 @@ struct kvc_device {
 
 enum { KVC_NODE_DEVICES_MAX = 16 };
 
+enum { KVC_NODE_STALLS_MAX = 16 /**< Kinds of stalls. */ };
+
+/** A kind of stall: a time in which the machine takes a core away from a store's thread. */
+struct kvc_node_stall {
+    double length_ns; /**< Its length [ns]. */
+    double every_ns;  /**< Mean time from one to the next on a core [ns]. */
+};
+
 /** One machine. A copy of the struct shares the devices. */
 struct kvc_node {
-    uint64_t sockets;             /**< Sockets, each with devices of its own. */
-    double cpu_clock_hz;          /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
+    uint64_t sockets;     /**< Sockets, each with devices of its own. */
+    double cpu_clock_hz;  /**< Clock of the CPUs; 0: their fastest. See kvc_cpu_pstate_of(). */
+    uint32_t stall_count; /**< Used entries of `stalls`. */
+    struct kvc_node_stall stalls[KVC_NODE_STALLS_MAX]; /**< Stalls of each core. */
     double co_runner_bytes_per_s; /**< Bandwidth of the memory that something else takes; NaN or 0: none. */
     uint64_t co_runner_cores;     /**< Cores on which it runs in a measurement. */
     bool huge_pages;              /**< The memory of the stores is on huge pages. */

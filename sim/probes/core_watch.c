@@ -76,6 +76,20 @@ static void charge(struct kvc_core_watch *watch, double began_s, double ended_s,
     }
 }
 
+/* Counts a stall that ended at a time. */
+static void count_stall(struct kvc_core_watch *watch, double ended_s, double stalled_s)
+{
+    int kind = 0;
+    for (double most_s = 4 * gap_least_s; kind + 1 < KVC_STALL_KINDS && stalled_s > most_s; most_s *= 4) {
+        kind++;
+    }
+    if (stalled_s >= gap_least_s && window_at(watch, ended_s) >= 0) {
+        watch->stalls.count[kind]++;
+        watch->stalls.sum_ns[kind] += stalled_s * 1e9;
+    }
+}
+
+/* The clocks also show the pauses that an idle thread has noticed itself. */
 static void compare_clocks(struct kvc_core_watch *watch)
 {
     double lost_s = kvc_lost_s(&watch->read), read_s = watch->read.wall_s;
@@ -83,6 +97,8 @@ static void compare_clocks(struct kvc_core_watch *watch)
     if (lost_s > 0) {
         charge(watch, read_s, watch->read.wall_s, lost_s, false);
     }
+    count_stall(watch, watch->read.wall_s, lost_s - watch->gaps_s);
+    watch->gaps_s = 0;
 }
 
 static void finish_window(struct kvc_core_watch *watch, uint32_t done, uint32_t passed)
@@ -100,6 +116,8 @@ uint32_t kvc_core_watch_tick(struct kvc_core_watch *watch, double now_s, bool id
     uint32_t done = atomic_load_explicit(&watch->done, memory_order_relaxed);
     if (idle && watch->idle_s > 0 && now_s - watch->idle_s >= gap_least_s) {
         charge(watch, watch->idle_s, now_s, now_s - watch->idle_s, true);
+        count_stall(watch, now_s, now_s - watch->idle_s);
+        watch->gaps_s += now_s - watch->idle_s;
     }
     watch->idle_s = idle ? now_s : 0;
     if (now_s < watch->due_s) {

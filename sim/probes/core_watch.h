@@ -22,7 +22,14 @@
  * the arithmetic that the core does in a nanosecond. 600 steps take about a microsecond. */
 double kvc_speed_measure(uint32_t steps);
 
-enum { KVC_CORE_WATCH_PROBES = 8 };
+enum { KVC_CORE_WATCH_PROBES = 8, KVC_STALL_KINDS = 7 };
+
+/* Times for which a thread was kept from running, by their length: the first kind is up to 80 us long, each
+ * further one up to four times as long as the one before, and the last one has all that are longer. */
+struct kvc_stall_counts {
+    uint32_t count[KVC_STALL_KINDS];
+    double sum_ns[KVC_STALL_KINDS]; /* Sum of their lengths [ns]. */
+};
 
 struct kvc_core_watch {
     double from_s;                  /* When the first window begins [s]. */
@@ -30,9 +37,11 @@ struct kvc_core_watch {
     struct kvc_core_window *window; /* Measurements by window; windows below `done` are final. */
     atomic_uint done;               /* Windows that have passed. */
     /* The rest belongs to the watching thread. */
-    double due_s;         /* When there is something to do [s]. */
-    struct kvc_lost read; /* The clocks at their last reading. */
-    double idle_s;        /* The latest question for work that found none, or 0 after work [s]. */
+    double due_s;                   /* When there is something to do [s]. */
+    struct kvc_lost read;           /* The clocks at their last reading. */
+    double idle_s;                  /* The latest question for work that found none, or 0 after work [s]. */
+    double gaps_s;                  /* Pauses that an idle thread noticed since the latest reading [s]. */
+    struct kvc_stall_counts stalls; /* Stalls since the first window. */
     double probe_s;
     uint32_t probes; /* Speeds measured in the current window. */
     double speed[KVC_CORE_WATCH_PROBES];

@@ -43,6 +43,11 @@ Test(core_watch, gaps_are_charged_to_their_window)
     watch_all(&watch, sleep_in_window_four);
     cr_expect_eq(atomic_load(&watch.done), WINDOWS);
     cr_expect_geq(watch.window[4].gaps_ns, 2.9e6F);
+    double counted_ns = 0;
+    for (int kind = 3; kind < KVC_STALL_KINDS; kind++) { /* Longer than 1.28 ms. */
+        counted_ns += watch.stalls.sum_ns[kind];
+    }
+    cr_expect_geq(counted_ns, 2.9e6, "the nap is a stall");
     for (int i = 0; i < WINDOWS; i++) {
         cr_expect(watch.window[i].gaps_ns <= 10e6F && watch.window[i].lost_ns <= 10e6F, "window %d", i);
     }

@@ -2,11 +2,13 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
+#include "sim/base/text/option.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/probes/pin.h"
 
@@ -468,6 +470,31 @@ void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_st
 
 /* ---- noise ---- */
 
+/* Writes the stalls of a core, seen over the measured time of all, as node.stalls. */
+static void report_stalls(const struct kvc_watched *watched, struct kvc_result *result)
+{
+    double seen_ns = watched->count * kvc_quiet_window_ns * watched->cores;
+    char list[KVC_NOTE_BYTES] = "", length[32], every[32];
+    size_t used = 0;
+    for (int kind = 0; kind < KVC_STALL_KINDS; kind++) {
+        double count = 0, sum_ns = 0;
+        for (uint32_t core = 0; core < watched->cores; core++) {
+            count += watched->watch[core].stalls.count[kind];
+            sum_ns += watched->watch[core].stalls.sum_ns[kind];
+        }
+        if (count > 0 && used < sizeof(list)) {
+            kvc_quantity_print(round(sum_ns / count / 1e3) * 1e3, KVC_UNIT_NS, length, sizeof(length));
+            kvc_quantity_print(round(seen_ns / count / 1e6) * 1e6, KVC_UNIT_NS, every, sizeof(every));
+            used +=
+                (size_t)snprintf(list + used, sizeof(list) - used, "%s{ length = \"%s\", every = \"%s\" }",
+                                 used > 0 ? ", " : "", length, every);
+        }
+    }
+    if (used > 0) {
+        kvc_result_note(result, "stalls = { %s }", list);
+    }
+}
+
 void kvc_watched_report_noise(const struct kvc_watched *watched, const struct kvc_watched_noise *noise,
                               struct kvc_result *result)
 {
@@ -476,6 +503,7 @@ void kvc_watched_report_noise(const struct kvc_watched *watched, const struct kv
     kvc_metrics_set(&result->model, "stalled_frac", kvc_watched_stalled_frac(watched));
     kvc_metrics_set(&result->model, "slowest_core_frac", slowest_frac);
     kvc_metrics_set(&result->model, "core_speed_steps_per_ns", kvc_watched_core_speed(watched));
+    report_stalls(watched, result);
     if (slowest_frac < kvc_cores_shared_frac) {
         kvc_result_note(
             result,

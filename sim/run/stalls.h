@@ -1,0 +1,26 @@
+/** @file
+ * Stalls are times in which the machine takes a core away from a thread (node.stalls), at random: each kind
+ * is a Poisson process of its own, whose events wait while the core is away. A piece of work ends later by
+ * the stalls that it meets; a stall while the thread has nothing to do delays the next piece by what is left.
+ */
+#ifndef KVC_SIM_RUN_STALLS_H
+#define KVC_SIM_RUN_STALLS_H
+
+#include "sim/base/rng.h"
+#include "sim/devices/node.h"
+
+/** The stalls of one core. */
+struct kvc_stalls {
+    const struct kvc_node *node; /**< Has the kinds of stalls. */
+    struct kvc_rng rng;          /**< Draws them. */
+    double begin_ns, length_ns;  /**< The next stall [ns]. */
+};
+
+/** Prepares the stalls of a core of a replica with this seed. Cores have different numbers. The node must
+ * outlive them. */
+void kvc_stalls_open(struct kvc_stalls *stalls, const struct kvc_node *node, uint64_t seed, uint64_t number);
+
+/** Lets the calling actor, which has worked on the core since since_ns, sleep for the stalls that it met. */
+void kvc_stalls_wait(struct kvc_stalls *stalls, double since_ns);
+
+#endif
