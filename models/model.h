@@ -53,7 +53,6 @@ enum { KVC_CORE_SPEEDS_MAX = 256 };
 struct kvc_core_speeds {
     uint32_t cores;                   /* 0: unknown. */
     double frac[KVC_CORE_SPEEDS_MAX]; /* By core: how many times as fast it is. */
-    double handoff_ratio;             /* How many times as long a line takes from one core to another. */
 };
 
 /* Sizes that a store may depend on. */

@@ -115,8 +115,9 @@ static void read_pairs(const struct sides *sides, double *value[2][KVC_PAIR_METR
     free(wanted);
 }
 
-/* Sets counts[] to the pairs before, between and after whose turns the memory was fast. Reading i is taken
- * after turn i. */
+/* Sets counts[] to the pairs before, between and after whose turns the memory was in its usual state, or, if
+ * they are too few for an interval, to further ones until there are enough. Reading i is taken after turn i.
+ */
 static void find_usual(const struct kvc_memory_watch *memory, bool *counts, uint32_t pairs)
 {
     bool *usual = kvc_array_of(memory->room + 2 * (size_t)pairs + 1, sizeof(*usual));
@@ -125,6 +126,9 @@ static void find_usual(const struct kvc_memory_watch *memory, bool *counts, uint
         uint32_t turn = 2 * pair;
         counts[pair] = (turn == 0 || usual[turn - 1]) && usual[turn] &&
                        (turn + 1 >= memory->count[0] || usual[turn + 1]);
+    }
+    for (uint32_t pair = 0; kvc_quiet_count(counts, pairs) < KVC_PAIRS_LEAST && pair < pairs; pair++) {
+        counts[pair] = true;
     }
     free(usual);
 }

@@ -186,31 +186,10 @@ static double mean_speed(const struct kvc_core_speeds *speeds, uint32_t first, u
     return found > 0 ? sum / found : 1;
 }
 
-/* Lines of a batch come from the core of the sender that has read them, unless its caches have lost them, as
- * they have those of the largest batches. What smaller ones cost beyond these are handoffs. */
-static void slow_handoffs(struct kvc_megakv_cost_curve *receive, double ratio)
-{
-    const struct kvc_megakv_cost_curve before = *receive;
-    for (uint32_t i = 0; i < before.count; i++) {
-        const struct kvc_megakv_cost_point *point = &before.point[i];
-        double least_ns = point->ns;
-        for (uint32_t j = 0; j < before.count; j++) {
-            const struct kvc_megakv_cost_point *other = &before.point[j];
-            bool same_work = other->size == point->size && other->key_bytes == point->key_bytes &&
-                             other->threads == point->threads;
-            least_ns = same_work && other->footprint_bytes > point->footprint_bytes
-                           ? fmin(other->ns, least_ns)
-                           : least_ns;
-        }
-        receive->point[i].ns = least_ns + ratio * (point->ns - least_ns);
-    }
-}
-
 /* The tasks have the same cores as in a measurement (models/megakv/real/measure.c). */
 void kvc_megakv_speed_cores(struct kvc_scenario *scenario, const struct kvc_core_speeds *speeds)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    struct kvc_megakv_cost_profile *costs = kvc_node_device(&scenario->node, &kvc_megakv_cost_profile_kind);
     bool shared = config->threads == KVC_MEGAKV_SHARED_THREADS;
     uint32_t streams = config->streams;
     const struct speeds threads = {
@@ -218,9 +197,6 @@ void kvc_megakv_speed_cores(struct kvc_scenario *scenario, const struct kvc_core
         .senders = mean_speed(speeds, 1, shared ? 1 : 2, streams),
         .index = speeds->frac[0],
     };
-    if (costs != NULL) {
-        slow_handoffs(&costs->receive, speeds->handoff_ratio);
-    }
     speed_threads(scenario, &threads, &threads);
 }
 

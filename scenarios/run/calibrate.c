@@ -9,6 +9,9 @@ static const uint64_t full_bytes = UINT64_C(1) << 30, quick_bytes = UINT64_C(1) 
 /* Largest working set on both kinds of pages of a quick calibration, which has an index of that size. */
 static const uint64_t quick_pages_bytes = UINT64_C(1) << 28;
 
+/* Time that may be lost because the machine changes its state [s]. */
+static const double full_patience_s = 60, quick_patience_s = 10;
+
 /* Lines of a working set that a repetition follows. Fewer tell as much about the small sets of a quick one.
  */
 enum { FULL_LINES = 1 << 18, QUICK_LINES = FULL_LINES / 4 };
@@ -56,6 +59,7 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
     if (status != KVC_OK) {
         return status;
     }
+    calibrated->steadiness.patience_s = options->quick ? quick_patience_s : full_patience_s;
     calibrated->profile = kvc_machine_profile(&calibrated->machine, options->version);
     const struct kvc_calibration calibration = {.machine = &calibrated->machine,
                                                 .quick = options->quick,

@@ -45,11 +45,6 @@ static const struct kvc_option rows[] = {
         "time of a random line of several at once while all cores read, as calibrations and measurements "
         "watch it; forecasts of measured runs scale the memory's share of costs by it; left out: unknown",
         .optional = true),
-    KVC_REAL_ROW(
-        kvc_dram, "watched_handoff", watched_handoff_ns, KVC_UNIT_NS, 0, 1e6, NULL,
-        "time in which a line that a core has written reaches its neighbour, as calibrations and measurements watch "
-        "it; forecasts of measured runs scale what batches cost whose lines change hands by it; left out: unknown",
-        .optional = true),
     KVC_REAL_ROW(kvc_dram, "line", line_bytes, KVC_UNIT_BYTES, 16, 4096, NULL,
                  "size of a cache line; with larger lines, an object has fewer of them"),
     KVC_REAL_ROW(

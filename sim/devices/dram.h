@@ -55,16 +55,14 @@ struct kvc_dram_contention {
 /** Parameters of one socket's memory. The timing is stated as a whole or not at all; without it, its fields
  * are NaN or 0. */
 struct kvc_dram {
-    char name[KVC_TEXT_MAX];   /**< Name of the product, for people. */
-    double random_line_ns;     /**< Time of an object's first line, for one core. */
-    double next_line_ns;       /**< Time of each following line, which the hardware prefetches. */
-    double line_bytes;         /**< Size of a cache line, which is one burst. */
-    double watched_line_ns;    /**< Time of a random line of several at once while all cores read [ns]; NaN:
-                                  unknown. */
-    double watched_handoff_ns; /**< Time in which a line that a core has written reaches its neighbour [ns];
-                                    NaN: unknown. */
-    double gb_price_usd;       /**< Price of 10^9 bytes [US dollars]; NaN: unknown. */
-    double capacity_bytes;     /**< Memory of the socket; NaN: unknown. */
+    char name[KVC_TEXT_MAX]; /**< Name of the product, for people. */
+    double random_line_ns;   /**< Time of an object's first line, for one core. */
+    double next_line_ns;     /**< Time of each following line, which the hardware prefetches. */
+    double line_bytes;       /**< Size of a cache line, which is one burst. */
+    double watched_line_ns;  /**< Time of a random line of several at once while all cores read [ns]; NaN:
+                                unknown. */
+    double gb_price_usd;     /**< Price of 10^9 bytes [US dollars]; NaN: unknown. */
+    double capacity_bytes;   /**< Memory of the socket; NaN: unknown. */
     double bytes_per_s; /**< Measured bandwidth of the socket; NaN or 0: derived from channels and rate. */
     double idle_watts;  /**< Power of all modules without accesses; NaN: unknown. */
     double busy_watts;  /**< Power of all modules while every channel is occupied; 0: part of another

@@ -458,7 +458,6 @@ static void add_dram(const struct kvc_probed_machine *machine, struct kvc_profil
 {
     kvc_profile_name(profile, "dram", "main memory of this machine");
     kvc_profile_reserve(profile, "dram", "watched_line");
-    kvc_profile_reserve(profile, "dram", "watched_handoff");
     kvc_profile_reserve(profile, "dram", "random_line");
     kvc_profile_reserve(profile, "dram", "next_line");
     kvc_profile_value(profile, "dram", "line", LINE_BYTES, "B", "cache line of x86-64");
@@ -616,11 +615,6 @@ void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struc
         "independent random lines of 512 MiB while all cores read; costs of threads refer to it; in most of %u "
         "readings %.4g ns, dependent ones %.4g ns, handoffs %.4g ns, lines in order %.4g GB/s",
         memory->count[0], rates.line_ns, rates.latency_ns, rates.handoff_ns, rates.bytes_per_s / 1e9);
-    if (steadiness->reference.handoff_ns > 0) {
-        kvc_profile_value(profile, "dram", "watched_handoff", steadiness->reference.handoff_ns, "ns",
-                          "a line that one core has written and its neighbour reads and writes; the costs of "
-                          "receivers refer to it");
-    }
 }
 
 /* ---- comment lines of the machine file ---- */

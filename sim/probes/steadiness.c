@@ -33,8 +33,8 @@ void kvc_steadiness_free(struct kvc_steadiness *steadiness)
     steadiness->speed = NULL;
 }
 
-/* Readings of the memory that fit, those that the reference is taken from, and those that are waited for. */
-enum { MEMORY_READINGS = 1 << 15, FIRST_READINGS = 100, AWAITED_READINGS = 3000 };
+/* Readings of the memory that fit, and those that the reference is taken from. */
+enum { MEMORY_READINGS = 1 << 15, FIRST_READINGS = 100 };
 
 static const struct timespec readings_apart = {0, 20000000};
 
@@ -99,18 +99,18 @@ int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc
     return memory->count[0] - 1;
 }
 
-bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2])
+bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s)
 {
     const struct kvc_memory_watch *memory = &steadiness->memory;
-    if (reading[0] < 0 || reading[1] < 0 || steadiness->awaited >= AWAITED_READINGS) {
+    if (reading[0] < 0 || reading[1] < 0 || steadiness->patience_s <= 0) {
         return true;
     }
     uint32_t first = (uint32_t)reading[0], second = (uint32_t)reading[1];
     bool settled = kvc_memory_watch_resemble(memory, first, second) &&
                    kvc_memory_watch_handoff_is(memory, second, steadiness->reference.handoff_ns);
     if (!settled) {
-        steadiness->awaited++;
         nanosleep(&readings_apart, NULL);
+        steadiness->patience_s -= lost_s + (double)readings_apart.tv_nsec * 1e-9;
     }
     return settled;
 }

@@ -20,7 +20,7 @@ struct kvc_steadiness {
     /* The state of the machine to which the calibration refers; line_ns is NaN if the memory is not known,
      * and 0 before the first reading. */
     struct kvc_memory_rates reference;
-    uint32_t awaited; /* Readings in which another state was waited for. */
+    double patience_s; /* Time that may still be lost because the machine changes its state [s]. */
 };
 
 void kvc_steadiness_free(struct kvc_steadiness *steadiness);
@@ -34,9 +34,10 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness);
  * reading, or a negative number if the memory is not known. */
 int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool);
 
-/* Returns whether the machine was in one state at two readings, and handoffs as in the reference. Waits a
- * little if not; a calibration waits for a minute in all, and then says that all is well. */
-bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2]);
+/* Returns whether the machine was in one state at two readings, and handoffs as in the reference. If not, it
+ * waits a little. Once `patience_s` is used up, of which `lost_s` was lost since the first reading, all is
+ * well. */
+bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s);
 
 /* Returns how many times as long as the reference random lines took the cores first .. last at two readings,
  * in the mean; 1 if that is not known. */

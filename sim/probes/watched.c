@@ -112,11 +112,12 @@ void kvc_watched_judge(const struct kvc_watched *watched, kvc_watched_flow_fn *f
     }
     kvc_watched_undisturbed(watched, watched->count, quiet);
     kvc_quiet_drop_recovery(flow, watched->count, from_ns, open_loop, quiet);
-    bool is_usual = false;
+    uint32_t usual = 0;
     for (uint32_t i = 0; i < watched->count; i++) {
-        is_usual = is_usual || (quiet[i] && !flow[i].unusual);
+        usual += quiet[i] && !flow[i].unusual;
     }
-    for (uint32_t i = 0; i < watched->count && is_usual; i++) {
+    /* Fewer would have no interval. */
+    for (uint32_t i = 0; i < watched->count && usual >= KVC_QUIET_BATCHES; i++) {
         quiet[i] = quiet[i] && !flow[i].unusual;
     }
     free(flow);

@@ -193,19 +193,15 @@ double kvc_forecast_memory_speed_frac(const struct kvc_scenario *scenario, doubl
 }
 
 struct kvc_core_speeds kvc_forecast_core_speeds(const struct kvc_scenario *scenario,
-                                                const double *core_line_ns, uint32_t cores, double handoff_ns)
+                                                const double *core_line_ns, uint32_t cores)
 {
-    const struct kvc_dram *dram = kvc_dram_of(&scenario->node);
-    struct kvc_core_speeds speeds = {.handoff_ratio = 1};
+    struct kvc_core_speeds speeds = {.cores = 0};
     for (uint32_t core = 0; core < cores && core < KVC_CORE_SPEEDS_MAX; core++) {
         speeds.frac[core] = kvc_forecast_memory_speed_frac(scenario, core_line_ns[core]);
         if (isnan(speeds.frac[core])) {
             return (struct kvc_core_speeds){.cores = 0};
         }
         speeds.cores++;
-    }
-    if (dram != NULL && dram->watched_handoff_ns > 0 && handoff_ns > 0) {
-        speeds.handoff_ratio = handoff_ns / dram->watched_handoff_ns;
     }
     return speeds;
 }

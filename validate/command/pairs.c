@@ -133,8 +133,7 @@ static enum kvc_status forecast_side(void *data, uint32_t task, const struct kvc
         forecast.memory_speed_frac =
             kvc_forecast_memory_speed_frac(&loaded->scenario, machine->pairs[task / 2].memory.line_ns);
         const struct kvc_measured_pair *pair = &machine->pairs[task / 2];
-        forecast.core_speeds = kvc_forecast_core_speeds(&loaded->scenario, pair->core_line_ns, pair->cores,
-                                                        pair->memory.handoff_ns);
+        forecast.core_speeds = kvc_forecast_core_speeds(&loaded->scenario, pair->core_line_ns, pair->cores);
         status = kvc_forecast_line(machine->subject, &line, of, &options, &forecast, diag);
     }
     if (status == KVC_OK) {

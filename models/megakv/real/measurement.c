@@ -63,13 +63,15 @@ void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetiti
 {
     struct kvc_steadiness *steadiness = watching->steadiness;
     int64_t reading[2];
+    double started_s;
     do {
+        started_s = kvc_clock_wall_s();
         reading[0] = kvc_steadiness_read_memory(steadiness, watching->pool);
         watching->slowness = kvc_steadiness_slowness(steadiness, (int64_t[2]){reading[0], reading[0]},
                                                      watching->first_core, watching->last_core);
         repeat(fn, data, settling, ns);
         reading[1] = kvc_steadiness_read_memory(steadiness, watching->pool);
-    } while (!kvc_steadiness_settled(steadiness, reading));
+    } while (!kvc_steadiness_settled(steadiness, reading, kvc_clock_wall_s() - started_s));
     double slowness = kvc_steadiness_slowness(steadiness, reading, watching->first_core, watching->last_core);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] /= slowness;

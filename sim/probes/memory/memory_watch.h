@@ -52,7 +52,8 @@ void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core);
 void kvc_memory_watch_skip(struct kvc_memory_watch *watch, uint32_t core);
 
 /* Returns whether the machine was in the same state at two readings: the independent lines of each core and
- * the handoffs took at most 1.25 times as long in one as in the other. What is not known does not count. */
+ * the handoffs took at most 1.25 times as long in one as in the other, on all but a quarter of the cores.
+ * What is not known does not count. */
 bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, uint32_t a, uint32_t b);
 
 /* Sets usual[i] for each reading i < room: whether it resembles the reading that most others resemble. The
@@ -67,8 +68,8 @@ double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, uint32_t c
  * NaN, and so is what no reading has. */
 struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *watch);
 
-/* Returns whether a handoff took at most 1.25 times as long as it does elsewhere, or as much less, or is not
- * known. */
+/* Returns whether handoffs took at most 1.25 times as long as elsewhere, or as much less, or are not known,
+ * on all but a quarter of the cores. */
 bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t reading, double handoff_ns);
 
 /* Returns the means over the cores of the medians of their usual readings. The threads must have ended. */
