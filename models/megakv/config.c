@@ -65,8 +65,9 @@ static const struct kvc_option rows[] = {
         "the speed that node.gpu gives"),
     KVC_CHOICE_ROW(kvc_megakv_options, "threads", threads, thread_layouts, "own",
                    "own: every receiver and sender has a hardware thread; shared: receivers share the "
-                   "scheduler's core, and senders take turns on the other cores; a launch then waits while "
-                   "the senders have more requests before them than were received"),
+                   "scheduler's core, and senders take turns on the other cores; after a "
+                   "launch that took longer than a cycle, the next one waits while the senders have more "
+                   "requests before them than were received"),
     KVC_COUNT_ROW(
         kvc_megakv_options, "streams", streams, 1, 512, "auto",
         "pipelines per socket, each with one receiver, one sender and a CUDA stream; auto: as many as fit "

@@ -188,11 +188,12 @@ void kvc_megakv_scheduler_main(void *data)
     struct kvc_megakv_socket *socket = data;
     struct kvc_megakv_simulation *simulation = socket->simulation;
     double due_ns = 0, end_ns = 0;
+    bool overran = false; /* The latest launch, which on shared threads took longer than a cycle. */
     for (uint64_t cycle = 1;; cycle++) {
         bool with_inserts = cycle % simulation->config->delay == 0;
         due_ns += simulation->config->cycle_ns;
         kvc_engine_sleep_until_ns(due_ns);
-        if (simulation->shared) {
+        if (overran) {
             wait_for_senders(socket, end_ns);
         }
         /* A swap needs a free buffer in every pipeline, so late senders and a late GPU delay the launch. */
@@ -215,9 +216,8 @@ void kvc_megakv_scheduler_main(void *data)
         }
         /* Receivers that share the core could not run during the launch, so they now get a full cycle. */
         end_ns = kvc_engine_now_ns();
-        if (simulation->shared && end_ns >= due_ns + simulation->config->cycle_ns) {
-            due_ns = end_ns;
-        }
+        overran = simulation->shared && end_ns >= due_ns + simulation->config->cycle_ns;
+        due_ns = overran ? end_ns : due_ns;
     }
 }
 

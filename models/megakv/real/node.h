@@ -76,6 +76,7 @@ struct kvc_megakv_real_node {
     /* Only the scheduler uses the fields from here on. */
     double due_ns; /* When the next cycle is due [ns]. */
     uint64_t cycle;
+    bool overran;         /* The latest launch, which on shared threads took longer than a cycle. */
     uint64_t handed_rows; /* Rows of all buffers that it has given to the senders. */
     bool collecting;      /* A cycle has begun, and the scheduler waits for the pipelines' buffers. */
     uint32_t collected;   /* Buffers of this cycle that have arrived. */

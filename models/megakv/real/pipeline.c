@@ -159,14 +159,13 @@ static double launch(struct kvc_megakv_real_node *node)
     /* Receivers on the scheduler's core had no time during the launch. If the next cycle is due already, it
      * starts a whole cycle from now and leaves them that time. */
     double end_ns = now_ns(node);
-    if (node->shared && end_ns >= node->due_ns) {
-        node->due_ns = end_ns + node->cycle_ns;
-    }
+    node->overran = node->shared && end_ns >= node->due_ns;
+    node->due_ns = node->overran ? end_ns + node->cycle_ns : node->due_ns;
     return end_ns;
 }
 
-/* Returns whether a launch on shared threads waits: the senders have more rows before them than the receivers
- * have collected, and no buffer is full. */
+/* Returns whether a launch after one that took longer than a cycle waits: the senders have more rows before
+ * them than the receivers have collected, and no buffer is full. */
 static bool waits_for_senders(const struct kvc_megakv_real_node *node)
 {
     uint64_t left = node->handed_rows, collected = 0;
@@ -186,7 +185,7 @@ double kvc_megakv_real_scheduler_step(void *data)
 {
     struct kvc_megakv_real_node *node = data;
     if (!node->collecting) {
-        if (now_ns(node) < node->due_ns || (node->shared && waits_for_senders(node))) {
+        if (now_ns(node) < node->due_ns || (node->overran && waits_for_senders(node))) {
             return 0;
         }
         for (uint32_t i = 0; i < node->count; i++) {
