@@ -38,9 +38,11 @@ enum { KVC_DRAM_PAGES_MAX = 16 /**< Measured working sets. */ };
 
 /** Times of random lines of one working set, on huge and on small pages, for one core. */
 struct kvc_dram_pages {
-    double footprint_bytes;                   /**< Size of the working set. */
-    double huge_ns, small_ns;                 /**< Time of a line of many that are prefetched together. */
-    double huge_latency_ns, small_latency_ns; /**< Time of a line whose address the line before gives. */
+    double footprint_bytes;  /**< Size of the working set. */
+    double huge_ns;          /**< Time of a line of many that are prefetched together, on huge pages. */
+    double small_ns;         /**< The same on small pages. */
+    double huge_latency_ns;  /**< Time of a line whose address the line before gives, on huge pages. */
+    double small_latency_ns; /**< The same on small pages. */
 };
 
 enum { KVC_DRAM_CONTENTION_MAX = 8 /**< Measured rates of a co-runner. */ };

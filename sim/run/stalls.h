@@ -13,7 +13,8 @@
 struct kvc_stalls {
     const struct kvc_node *node; /**< Has the kinds of stalls. */
     struct kvc_rng rng;          /**< Draws them. */
-    double begin_ns, length_ns;  /**< The next stall [ns]. */
+    double begin_ns;             /**< When the next stall begins [ns]. */
+    double length_ns;            /**< Its length [ns]. */
 };
 
 /** Prepares the stalls of a core of a replica with this seed. Cores have different numbers. The node must
