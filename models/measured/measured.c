@@ -331,7 +331,7 @@ void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measure
                                                     .half_widths = store->value_name};
     kvc_watched_report(&measured->watched, &watched_store, result);
     kvc_watched_report_noise(&measured->watched, &measured->noise, result);
-    struct kvc_memory_rates memory = kvc_memory_watch_rates(&measured->memory);
+    struct kvc_memory_rates memory = kvc_memory_watch_rates(&measured->memory, reported.usual);
     kvc_metrics_set(&result->model, "memory_line_ns", memory.line_ns);
     kvc_metrics_set(&result->model, "memory_latency_ns", memory.latency_ns);
     kvc_metrics_set(&result->model, "memory_bytes_per_s", memory.bytes_per_s);

@@ -118,10 +118,8 @@ static void read_pairs(const struct sides *sides, double *value[2][KVC_PAIR_METR
 /* Sets counts[] to the pairs before, between and after whose turns the memory was in its usual state, or, if
  * they are too few for an interval, to further ones until there are enough. Reading i is taken after turn i.
  */
-static void find_usual(const struct kvc_memory_watch *memory, bool *counts, uint32_t pairs)
+static void find_usual(const struct kvc_memory_watch *memory, const bool *usual, bool *counts, uint32_t pairs)
 {
-    bool *usual = kvc_array_of(memory->room + 2 * (size_t)pairs + 1, sizeof(*usual));
-    kvc_memory_watch_usual(memory, usual);
     for (uint32_t pair = 0; pair < pairs; pair++) {
         uint32_t turn = 2 * pair;
         counts[pair] = (turn == 0 || usual[turn - 1]) && usual[turn] &&
@@ -130,7 +128,6 @@ static void find_usual(const struct kvc_memory_watch *memory, bool *counts, uint
     for (uint32_t pair = 0; kvc_quiet_count(counts, pairs) < KVC_PAIRS_LEAST && pair < pairs; pair++) {
         counts[pair] = true;
     }
-    free(usual);
 }
 
 /* Returns the largest disturbance of a pair that counts, of the candidates. */
@@ -181,19 +178,20 @@ static void read_result(struct sides *sides, struct kvc_pair_result *result)
         value[i / KVC_PAIR_METRICS][i % KVC_PAIR_METRICS] = values + i * room;
     }
     read_pairs(sides, value, disturbed_frac, pairs);
-    find_usual(&measured->memory, counts, pairs);
+    bool *usual = kvc_array_of(measured->memory.room + 2 * room, sizeof(*usual));
+    kvc_memory_watch_usual(&measured->memory, usual);
+    find_usual(&measured->memory, usual, counts, pairs);
     *result = (struct kvc_pair_result){
         .pairs = pairs,
-        .usual = kvc_quiet_count(counts, pairs),
         .disturbed_frac = tolerated(disturbed_frac, counts, pairs),
         .core_speed_steps_per_ns = kvc_watched_core_speed(&measured->watched),
         .stalled_frac = kvc_watched_stalled_frac(&measured->watched),
         .others_frac = measured->noise.others_frac,
-        .memory = kvc_memory_watch_rates(&measured->memory),
+        .memory = kvc_memory_watch_rates(&measured->memory, usual),
         .cores = measured->cores,
     };
     for (uint32_t core = 0; core < measured->cores; core++) {
-        result->core_line_ns[core] = kvc_memory_watch_line_ns(&measured->memory, core);
+        result->core_line_ns[core] = kvc_memory_watch_line_ns(&measured->memory, usual, core);
     }
     for (uint32_t i = 0; i < pairs; i++) {
         counts[i] = counts[i] && disturbed_frac[i] <= result->disturbed_frac;
@@ -202,6 +200,7 @@ static void read_result(struct sides *sides, struct kvc_pair_result *result)
     for (int m = 0; m < KVC_PAIR_METRICS; m++) {
         read_metric(value[0][m], value[1][m], counts, pairs, &result->reading[m]);
     }
+    free(usual);
     free(values);
     free(counts);
 }

@@ -36,8 +36,8 @@ struct kvc_pair_reading {
 };
 
 struct kvc_pair_result {
-    uint32_t pairs, usual, counted; /* Pairs that were measured, in the usual state, and that count. */
-    double disturbed_frac;          /* The largest disturbance of a pair that counts. */
+    uint32_t pairs, counted; /* Pairs that were measured, and those that count. */
+    double disturbed_frac;   /* The largest disturbance of a pair that counts. */
     double core_speed_steps_per_ns, stalled_frac, others_frac; /* As kvc_measurable_run() reports them. */
     struct kvc_memory_rates memory;
     uint32_t cores;

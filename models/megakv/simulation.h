@@ -235,7 +235,7 @@ struct kvc_megakv_core {
 struct kvc_megakv_pipeline {
     struct kvc_megakv_socket *socket;
     uint32_t number;
-    struct kvc_stalls stalls; /* Of the sender's core. */
+    struct kvc_stalls stalls; /* They stop the sender's core. */
 
     struct kvc_megakv_buffer buffers[KVC_MEGAKV_BUFFERS_MAX];
     struct kvc_megakv_buffer *filling; /* The buffer that the receiver fills. */
@@ -314,7 +314,7 @@ struct kvc_megakv_socket {
     struct kvc_rss *rss;                  /* Queues of the connections. */
     struct kvc_rng spread;                /* feed = "memory": draws the queue of a frame. */
     struct kvc_rng thinning, outcome;
-    struct kvc_stalls stalls; /* Of the scheduler's core. */
+    struct kvc_stalls stalls; /* They stop the scheduler's core. */
     double outcomes_known;    /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
     double outcomes_hit;      /* Number of these that hit. */
     /* Recent sampled SETs; their share of evictions determines the cost of the next ones. */

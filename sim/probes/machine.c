@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kernels/pages.h"
+#include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
 #include "sim/base/spsc_ring.h"
@@ -609,7 +610,10 @@ void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struc
         kvc_profile_comment(profile, "dram.watched_line is not known: it was not measured.");
         return;
     }
-    struct kvc_memory_rates rates = kvc_memory_watch_rates(memory);
+    bool *usual = kvc_array_of(memory->room + 1, sizeof(*usual));
+    kvc_memory_watch_usual(memory, usual);
+    struct kvc_memory_rates rates = kvc_memory_watch_rates(memory, usual);
+    free(usual);
     kvc_profile_value(
         profile, "dram", "watched_line", steadiness->reference.line_ns, "ns",
         "independent random lines of 512 MiB while all cores read; costs of threads refer to it; in most of %u "

@@ -30,7 +30,7 @@ struct kvc_megakv_watching {
     struct kvc_steadiness *steadiness;
     struct kvc_thread_pool *pool;   /* Threads that are awake; NULL: only the calling one is. */
     uint32_t first_core, last_core; /* Cores that do the measured work; none, if first_core is larger. */
-    double slowness;                /* Of these cores, before the current attempt. */
+    double slowness;                /* How slow these cores were before the current attempt. */
 };
 
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,

@@ -26,7 +26,7 @@ struct reader {
 };
 
 struct kvc_co_runner {
-    _Atomic double bytes_per_s; /* Of one thread. */
+    _Atomic double bytes_per_s; /* The rate of one thread. */
     atomic_bool stop;
     uint32_t started, readers;
     struct reader *reader;

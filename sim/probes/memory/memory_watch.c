@@ -284,13 +284,9 @@ static double mean_of_medians(const struct kvc_memory_watch *watch, const bool *
     return known > 0 ? sum / known : NAN;
 }
 
-double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, uint32_t core)
+double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, const bool *usual, uint32_t core)
 {
-    bool *usual = kvc_array_of(watch->room + 1, sizeof(*usual));
-    kvc_memory_watch_usual(watch, usual);
-    double line_ns = median_of(watch, usual, core, offsetof(struct kvc_memory_rates, line_ns));
-    free(usual);
-    return line_ns;
+    return median_of(watch, usual, core, offsetof(struct kvc_memory_rates, line_ns));
 }
 
 /* Returns the lower quartile of a rate over all cores and readings. */
@@ -326,15 +322,11 @@ bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t 
     return different <= watch->cores / DIFFERENT_PER;
 }
 
-struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch)
+struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch, const bool *usual)
 {
-    bool *usual = kvc_array_of(watch->room + 1, sizeof(*usual));
-    kvc_memory_watch_usual(watch, usual);
-    const struct kvc_memory_rates rates = {
+    return (struct kvc_memory_rates){
         .line_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, line_ns)),
         .latency_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, latency_ns)),
         .bytes_per_s = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, bytes_per_s)),
         .handoff_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, handoff_ns))};
-    free(usual);
-    return rates;
 }

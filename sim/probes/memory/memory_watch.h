@@ -62,7 +62,7 @@ void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, bool *usual);
 
 /* Returns the median over a core's usual readings of the time of an independent line [ns]; NaN if there is
  * none. */
-double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, uint32_t core);
+double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, const bool *usual, uint32_t core);
 
 /* Returns the lower quartiles over all cores and readings of the times of lines and handoffs; bytes_per_s is
  * NaN, and so is what no reading has. */
@@ -73,6 +73,6 @@ struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *wat
 bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t reading, double handoff_ns);
 
 /* Returns the means over the cores of the medians of their usual readings. The threads must have ended. */
-struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch);
+struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch, const bool *usual);
 
 #endif
