@@ -123,8 +123,8 @@ static uint64_t room_of(double lines)
 
 void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines)
 {
-    hot->place = calloc(room_of(lines), sizeof(*hot->place));
-    hot->place_room = hot->place != NULL ? room_of(lines) : 0;
+    hot->place_room = room_of(lines);
+    hot->place = kvc_array_of(hot->place_room, sizeof(*hot->place));
 }
 
 double kvc_kvdirect_hot_memory_bytes(double lines)

@@ -56,7 +56,7 @@ struct kvc_kvdirect_hot {
 /* Opens the places, of which none holds a line of a hot key. Exits with status 3 if memory is short. */
 void kvc_kvdirect_hot_open(struct kvc_kvdirect_hot *hot, const struct kvc_kvdirect_extent *whole,
                            const struct kvc_kvdirect_extent *sample);
-/* Makes room for `lines` lines of hot keys if memory suffices; more may follow. */
+/* Makes room for `lines` lines of hot keys; more may follow. Exits with status 3 if memory is short. */
 void kvc_kvdirect_hot_expect(struct kvc_kvdirect_hot *hot, double lines);
 
 /* Returns the memory of this room [bytes]. */
