@@ -26,8 +26,11 @@ enum {
 /* Times that a reading hands a line over and back, and looks at it before it looks at the clock. */
 enum { HANDOFFS = 200, LOOKS = 64 };
 
-/* Most time for one kind of lines, on a slow machine [s]. */
+/* Most time for one kind of lines, on a slow machine, after the first few pieces of it [s]. */
 static const double part_s = 0.5e-3;
+
+/* Pieces of a reading: one that a preemption lengthens must not be the middle one. */
+enum { PIECES_MIN = 3, PIECES_MAX = PREFETCHED / LINES_AT_ONCE };
 
 /* Most time for the handoffs, whose threads do not begin together [s]. */
 static const double handoffs_s = 2e-3;
@@ -122,21 +125,25 @@ static void read_in_order(struct reading *reading, uint32_t i)
     reading->word = (const uint8_t *)next < reading->buffer + reading->bytes ? next : line_of(reading, 0);
 }
 
-/* Reads up to `lines` lines, for as long as a part of a reading may take. Returns the time of a line [ns]. */
+/* Reads up to `lines` lines, for as long as a part of a reading may take. Returns the time of a line [ns] in
+ * the median of its pieces, since a piece during which the thread waited for its core takes thousands of
+ * times as long. */
 static inline double time_lines(struct reading *reading, void (*read)(struct reading *, uint32_t),
                                 uint32_t lines)
 {
+    double piece_s[PIECES_MAX];
     double started_s = kvc_clock_wall_s(), now_s = started_s;
-    uint32_t done = 0;
-    while (done < lines && now_s - started_s < part_s) {
+    uint32_t pieces = 0;
+    while (pieces * LINES_AT_ONCE < lines && (pieces < PIECES_MIN || now_s - started_s < part_s)) {
+        double before_s = now_s;
         for (uint32_t i = 0; i < LINES_AT_ONCE; i++) {
-            read(reading, done + i);
+            read(reading, pieces * LINES_AT_ONCE + i);
         }
         __asm__ volatile("" : "+r"(reading->sum));
-        done += LINES_AT_ONCE;
         now_s = kvc_clock_wall_s();
+        piece_s[pieces++] = now_s - before_s;
     }
-    return (now_s - started_s) * 1e9 / done;
+    return gsl_stats_median(piece_s, 1, pieces) * 1e9 / LINES_AT_ONCE;
 }
 
 double kvc_memory_prefetched_ns(const uint8_t *buffer, uint64_t bytes, uint64_t first)

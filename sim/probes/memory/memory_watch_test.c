@@ -1,9 +1,14 @@
 #include "sim/probes/memory/memory_watch.h"
 
 #include <criterion/criterion.h>
+#include <gsl/gsl_statistics.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
+#include "kernels/pages.h"
 #include "sim/probes/cores.h"
+#include "sim/probes/pin.h"
 
 enum { CORES = 2, READINGS = 8, SLOW_LINE = 3, SLOW_HANDOFF = 5, ATTEMPTS = 100 };
 
@@ -88,4 +93,36 @@ Test(memory_watch, readings_have_all_rates)
     cr_expect(found.line_ns > 0 && found.latency_ns > found.line_ns && found.bytes_per_s > 0);
     cr_expect(cores == 1 || found.handoff_ns > 0);
     kvc_memory_watch_close(&watch);
+}
+
+static atomic_bool is_over;
+
+static void *keep_core_busy(void *unused)
+{
+    kvc_pin_core(0);
+    while (!atomic_load(&is_over)) {
+        ;
+    }
+    return unused;
+}
+
+/* A thread that shares its core waits for milliseconds, in which thousands of lines could be read. */
+Test(memory_watch, waiting_for_the_core_is_not_the_memory)
+{
+    enum { READINGS_BESIDE = 1500 };
+    const uint64_t bytes = 64 << 20;
+    static double line_ns[READINGS_BESIDE];
+    uint8_t *buffer = kvc_pages_alloc_sparse(bytes);
+    kvc_pages_touch(buffer, bytes);
+    kvc_pin_core(0);
+    pthread_t neighbour;
+    cr_assert_eq(pthread_create(&neighbour, NULL, keep_core_busy, NULL), 0);
+    for (int i = 0; i < READINGS_BESIDE; i++) {
+        line_ns[i] = kvc_memory_prefetched_ns(buffer, bytes, (uint64_t)i << 32);
+    }
+    atomic_store(&is_over, true);
+    pthread_join(neighbour, NULL);
+    cr_expect_lt(gsl_stats_max(line_ns, 1, READINGS_BESIDE),
+                 20 * gsl_stats_median(line_ns, 1, READINGS_BESIDE));
+    kvc_pages_free(buffer, bytes);
 }
