@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <string.h>
 
+#include "kernels/bytes.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "byte k of a word is its bits 8k to 8k + 7");
 
 /** Internal sizes. */
@@ -118,40 +120,19 @@ static inline void kvc_megakv_slab_fence_release(void)
 {
 }
 #else
-/* Lengths of one or two words, which may overlap: calls take three times as long for random items. */
-static inline bool kvc_megakv_slab_is_short(uint32_t bytes)
-{
-    return bytes - 8 <= 8;
-}
-
-static inline uint64_t kvc_megakv_slab_word_at(const uint8_t *from)
-{
-    uint64_t word;
-    memcpy(&word, from, sizeof(word));
-    return word;
-}
-
 static inline void kvc_megakv_slab_copy_out(void *to, const uint8_t *item, uint32_t bytes)
 {
-    if (!kvc_megakv_slab_is_short(bytes)) {
-        memcpy(to, item, bytes);
-        return;
-    }
-    uint64_t first = kvc_megakv_slab_word_at(item), last = kvc_megakv_slab_word_at(item + bytes - 8);
-    memcpy(to, &first, sizeof(first));
-    memcpy((uint8_t *)to + bytes - 8, &last, sizeof(last));
+    kvc_bytes_copy(to, item, bytes);
 }
 
 static inline void kvc_megakv_slab_copy_in(uint8_t *item, const void *from, uint32_t bytes)
 {
-    if (bytes != 0) {
-        memcpy(item, from, bytes);
-    }
+    kvc_bytes_copy(item, from, bytes);
 }
 
 static inline bool kvc_megakv_slab_same_bytes(const uint8_t *item, const uint8_t *key, uint32_t bytes)
 {
-    return memcmp(item, key, bytes) == 0;
+    return kvc_bytes_same(item, key, bytes);
 }
 
 static inline void kvc_megakv_slab_fence_acquire(void)

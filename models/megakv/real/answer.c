@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "kernels/bytes.h"
 #include "sim/base/clock.h"
 
 enum { VALUES_BYTES = 16 << 20 };
@@ -36,12 +36,8 @@ void kvc_megakv_real_answerer_close(struct kvc_megakv_real_answerer *answerer)
  * hash as fit. */
 static bool is_wrong(const uint8_t *value, uint32_t value_bytes, uint64_t hash)
 {
-    uint64_t found = hash;
-    if (value_bytes < sizeof(found)) {
-        return memcmp(value, &hash, value_bytes) != 0;
-    }
-    memcpy(&found, value, sizeof(found));
-    return found != hash;
+    uint32_t compared = value_bytes < sizeof(hash) ? value_bytes : (uint32_t)sizeof(hash);
+    return kvc_bytes_word_64(value, compared) != kvc_bytes_word_64((const uint8_t *)&hash, compared);
 }
 
 /* Reads the items of `count` rows and copies out their values from the start of the buffer of values. */
