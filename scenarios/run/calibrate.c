@@ -12,6 +12,9 @@ static const uint64_t quick_pages_bytes = UINT64_C(1) << 28;
 /* Time that may be lost because the machine changes its state [s]. */
 static const double full_patience_s = 60, quick_patience_s = 10;
 
+/* Time that may be lost because the machine is disturbed [s]. */
+static const double endurance_s = 120;
+
 /* Lines of a working set that a repetition follows. Fewer tell as much about the small sets of a quick one.
  */
 enum { FULL_LINES = 1 << 18, QUICK_LINES = FULL_LINES / 4 };
@@ -60,6 +63,7 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
         return status;
     }
     calibrated->steadiness.patience_s = options->quick ? quick_patience_s : full_patience_s;
+    calibrated->steadiness.endurance_s = endurance_s;
     calibrated->profile = kvc_machine_profile(&calibrated->machine, options->version);
     const struct kvc_calibration calibration = {.machine = &calibrated->machine,
                                                 .quick = options->quick,
@@ -70,6 +74,13 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
         if (kvc_models[i]->calibrate != NULL) {
             status = kvc_models[i]->calibrate(&calibration, diag);
         }
+    }
+    if (status == KVC_OK && calibrated->steadiness.endurance_s <= 0) {
+        status =
+            kvc_diag_fail(diag, KVC_ERR_RUNTIME,
+                          "for %.0f s, this machine's memory was slower than in any of its usual states; "
+                          "calibrate again when nothing else uses the machine",
+                          endurance_s);
     }
     kvc_machine_add_core_speed(&calibrated->machine, &calibrated->steadiness, calibrated->profile);
     kvc_machine_add_memory_speed(&calibrated->steadiness, calibrated->profile);

@@ -58,3 +58,28 @@ Test(steadiness, every_check_measures_the_speed)
     kvc_core_watch_close(&watch);
     kvc_steadiness_free(&steadiness);
 }
+
+enum { CORES = 2, READINGS = 4 };
+
+/* Readings: quiet, quiet, a slower state, and a disturbance. */
+static struct kvc_memory_rates rates[CORES * READINGS] = {
+    {40, 250, 20e9, 30}, {41, 250, 20e9, 30}, {80, 250, 20e9, 30}, {600, 250, 20e9, 30},
+    {40, 250, 20e9, 30}, {41, 250, 20e9, 30}, {80, 250, 20e9, 30}, {90, 250, 20e9, 30}};
+static uint32_t counts[CORES] = {READINGS, READINGS};
+
+Test(steadiness, disturbances_are_waited_for_longer_than_other_states)
+{
+    struct kvc_steadiness steadiness = {
+        .memory = {.cores = CORES, .room = READINGS, .count = counts, .rates = rates},
+        .reference = rates[0],
+        .patience_s = 1,
+        .endurance_s = 10};
+    const int64_t quiet[] = {0, 1}, changed[] = {0, 2}, disturbed[] = {0, 3};
+    cr_expect(kvc_steadiness_settled(&steadiness, quiet, 1));
+    cr_expect_not(kvc_steadiness_settled(&steadiness, changed, 1));
+    cr_expect(kvc_steadiness_settled(&steadiness, changed, 1), "patience is used up");
+    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9));
+    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9));
+    cr_expect(kvc_steadiness_settled(&steadiness, disturbed, 9));
+    cr_expect_leq(steadiness.endurance_s, 0);
+}
