@@ -10,7 +10,7 @@ static const uint64_t full_bytes = UINT64_C(1) << 30, quick_bytes = UINT64_C(1) 
 static const uint64_t quick_pages_bytes = UINT64_C(1) << 28;
 
 /* Time that may be lost because the machine changes its state [s]. */
-static const double full_patience_s = 60, quick_patience_s = 10;
+static const double full_patience_s = 60, quick_patience_s = 20;
 
 /* Time that may be lost because the machine is disturbed [s]. */
 static const double endurance_s = 120;

@@ -125,7 +125,8 @@ bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t rea
     uint32_t first = (uint32_t)reading[0], second = (uint32_t)reading[1];
     bool disturbed = is_disturbed(steadiness, first) || is_disturbed(steadiness, second);
     bool settled = !disturbed && kvc_memory_watch_resemble(memory, first, second) &&
-                   kvc_memory_watch_handoff_is(memory, second, steadiness->reference.handoff_ns);
+                   kvc_memory_watch_is_at(memory, first, &steadiness->reference) &&
+                   kvc_memory_watch_is_at(memory, second, &steadiness->reference);
     double *left_s = disturbed ? &steadiness->endurance_s : &steadiness->patience_s;
     if (settled || *left_s <= 0) {
         return true;
@@ -133,6 +134,25 @@ bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t rea
     nanosleep(&readings_apart, NULL);
     *left_s -= lost_s + (double)readings_apart.tv_nsec * 1e-9;
     return false;
+}
+
+double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2])
+{
+    const struct kvc_memory_watch *memory = &steadiness->memory;
+    const struct kvc_memory_rates *reference = &steadiness->reference;
+    double distance = 0;
+    for (int i = 0; i < 2 && reading[0] >= 0 && reading[1] >= 0; i++) {
+        double line = 0, handoff = 0, step = 0;
+        for (uint32_t core = 0; core < memory->cores; core++) {
+            const struct kvc_memory_rates *rates =
+                &memory->rates[(size_t)core * memory->room + (size_t)reading[i]];
+            line = fmax(line, fabs(log(rates->line_ns / reference->line_ns))); /* fmax ignores NaN. */
+            handoff = fmax(handoff, fabs(log(rates->handoff_ns / reference->handoff_ns)));
+            step = fmax(step, log(rates->step_ns / reference->step_ns));
+        }
+        distance += line + handoff + step;
+    }
+    return distance;
 }
 
 double kvc_steadiness_slowness(const struct kvc_steadiness *steadiness, const int64_t reading[2],

@@ -35,12 +35,16 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness);
  * reading, or a negative number if the memory is not known. */
 int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool);
 
-/* Returns whether the machine was in one state at two readings, and handoffs as in the reference. If not, it
- * waits a little. Once `patience_s` is used up, of which `lost_s` was lost since the first reading, all is
- * well, unless random lines took three times as long as in the reference: costs at such a time, as while a
- * host moves the memory of its guest, tell nothing. That is well too once `endurance_s` is used up, but then
- * the calibration must fail. */
+/* Returns whether the machine was in one state at two readings, and handoffs and arithmetic as in the
+ * reference. If not, it waits a little. Once `patience_s` is used up, of which `lost_s` was lost since the
+ * first reading, all is well, unless random lines took three times as long as in the reference: costs at such
+ * a time, as while a host moves the memory of its guest, tell nothing. That is well too once `endurance_s` is
+ * used up, but then the calibration must fail. */
 bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s);
+
+/* Returns how far the machine was from the reference at two readings: the largest differences of lines,
+ * handoffs and arithmetic between a core and the reference, as logarithms, of both readings together. */
+double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2]);
 
 /* Returns how many times as long as the reference random lines took the cores first .. last at two readings,
  * in the mean; 1 if that is not known. */

@@ -63,8 +63,8 @@ enum { CORES = 2, READINGS = 4 };
 
 /* Readings: quiet, quiet, a slower state, and a disturbance. */
 static struct kvc_memory_rates rates[CORES * READINGS] = {
-    {40, 250, 20e9, 30}, {41, 250, 20e9, 30}, {80, 250, 20e9, 30}, {600, 250, 20e9, 30},
-    {40, 250, 20e9, 30}, {41, 250, 20e9, 30}, {80, 250, 20e9, 30}, {90, 250, 20e9, 30}};
+    {40, 250, 20e9, 30, 1.8}, {41, 250, 20e9, 30, 1.8}, {80, 250, 20e9, 30, 1.8}, {600, 250, 20e9, 30, 1.8},
+    {40, 250, 20e9, 30, 1.8}, {41, 250, 20e9, 30, 1.8}, {80, 250, 20e9, 30, 1.8}, {90, 250, 20e9, 30, 1.8}};
 static uint32_t counts[CORES] = {READINGS, READINGS};
 
 Test(steadiness, disturbances_are_waited_for_longer_than_other_states)

@@ -87,6 +87,7 @@ static struct kvc_megakv_watching *watch(struct kvc_megakv_survey *survey, bool 
 {
     struct kvc_megakv_watching *watching = &survey->watching;
     bool shared = survey->shared_cores;
+    watching->attempts = 0;
     uint32_t last = shared ? survey->cores - 1 : 2 * survey->testbench.params.pipelines;
     watching->first_core = shared && !senders ? 0 : 1;
     watching->last_core = shared && !senders ? 0 : last;
@@ -162,6 +163,12 @@ static uint32_t slowest_of(const struct kvc_megakv_testbench_round rounds[KVC_ME
     return slowest;
 }
 
+/* Reads most items, which fills the caches and sets their reference bits. */
+static void settle_reads(struct kvc_megakv_survey *survey)
+{
+    read_items(survey, fmin(2 * (double)survey->testbench.keys, WARM_UP_REQUESTS));
+}
+
 static void measure_read(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
                          struct kvc_megakv_measured_curve *curve)
 {
@@ -170,16 +177,21 @@ static void measure_read(struct kvc_megakv_survey *survey, kvc_megakv_repetition
 
 static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kvc_diag *diag)
 {
-    double ns[KVC_MEGAKV_REPETITIONS];
+    double ns[KVC_MEGAKV_REPETITIONS], slowest_s = 0, mean_s = 0;
     uint32_t threads = survey->testbench.params.pipelines;
     struct kvc_megakv_cost_point where = place_of(survey, touched_bytes(survey));
     uint64_t misses = 0;
     survey->work = item_reads;
-    measure_read(survey, read_again, 0, &survey->measurement->read);
+    kvc_megakv_repeat(watch(survey, true), read_again, survey, 0, ns);
+    kvc_megakv_measured_curve_add(&survey->measurement->read, &where, ns);
     uint32_t slowest = slowest_of(survey->round, threads);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
-        ns[i] = survey->round[i].each_send_s[slowest] * 1e9 / survey->round[i].send_rows;
+        slowest_s += survey->round[i].each_send_s[slowest];
+        mean_s += survey->round[i].send_s;
         misses += survey->round[i].misses;
+    }
+    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
+        ns[i] *= slowest_s / mean_s;
     }
     kvc_megakv_measured_curve_add(&survey->measurement->read_slowest, &where, ns);
     return check_misses(misses, (uint64_t)KVC_MEGAKV_REPETITIONS * item_reads.gets * threads, diag);
@@ -188,6 +200,7 @@ static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kv
 void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
+    settle_reads(survey);
     survey->work = item_reads;
     for (int i = 0; i < BATCHES; i++) {
         survey->work.gets = batch_rows[i];
@@ -272,7 +285,7 @@ enum kvc_status kvc_megakv_survey_senders(struct kvc_megakv_survey *survey, bool
                                           struct kvc_diag *diag)
 {
     struct kvc_megakv_measurement *measurement = survey->measurement;
-    read_items(survey, fmin(2 * (double)survey->testbench.keys, WARM_UP_REQUESTS));
+    settle_reads(survey);
     enum kvc_status status = measure_reads(survey, diag);
     if (status != KVC_OK) {
         return status;
@@ -315,7 +328,8 @@ static const double half_read_frac = 0.693;
 
 /* Batches that fit into the room: batches that find free places, and batches that evict, less than one round.
  */
-static const double write_rounds = 2.5 * (KVC_MEGAKV_REPETITIONS + 8);
+enum { WRITE_ATTEMPTS = 2 };
+static const double write_rounds = (WRITE_ATTEMPTS + 0.5) * (KVC_MEGAKV_REPETITIONS + 8);
 
 const double kvc_megakv_survey_room_bytes = 0x1p25;
 
@@ -402,8 +416,9 @@ static double fill_up(struct kvc_megakv_survey *survey)
 static void measure_write(struct kvc_megakv_survey *survey, struct kvc_megakv_measured_curve *curve)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
-    measure_point(survey, watch(survey, false), write_again, 0, params->items_bytes + params->room_bytes,
-                  curve);
+    struct kvc_megakv_watching *watching = watch(survey, false);
+    watching->attempts = WRITE_ATTEMPTS;
+    measure_point(survey, watching, write_again, 0, params->items_bytes + params->room_bytes, curve);
 }
 
 void kvc_megakv_survey_writes(struct kvc_megakv_survey *survey)

@@ -10,6 +10,7 @@
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
+#include "sim/probes/core_watch.h"
 
 /* Lines of a reading: about 0.3 ms of each kind on a core that the memory serves at 100 ns, or 8 lines at
  * once.
@@ -23,8 +24,9 @@ enum {
     LINES_AT_ONCE = 256
 };
 
-/* Times that a reading hands a line over and back, and looks at it before it looks at the clock. */
-enum { HANDOFFS = 200, LOOKS = 64 };
+/* Times that a reading hands a line over and back, and looks at it before it looks at the clock; steps of
+ * arithmetic. */
+enum { HANDOFFS = 200, LOOKS = 64, STEPS = 3000 };
 
 /* Most time for one kind of lines, on a slow machine, after the first few pieces of it [s]. */
 static const double part_s = 0.5e-3;
@@ -205,6 +207,7 @@ void kvc_memory_watch_read(struct kvc_memory_watch *watch, uint32_t core)
     rates->line_ns = time_lines(&reading, read_independent, INDEPENDENT);
     rates->latency_ns = time_lines(&reading, read_dependent, DEPENDENT);
     rates->bytes_per_s = LINE_BYTES * 1e9 / time_lines(&reading, read_in_order, IN_ORDER);
+    rates->step_ns = 1 / kvc_speed_measure(STEPS);
     watch->count[core]++;
 }
 
@@ -212,7 +215,7 @@ void kvc_memory_watch_skip(struct kvc_memory_watch *watch, uint32_t core)
 {
     if (watch->count[core] < watch->room) {
         watch->rates[(size_t)core * watch->room + watch->count[core]++] =
-            (struct kvc_memory_rates){NAN, NAN, NAN, NAN};
+            (struct kvc_memory_rates){NAN, NAN, NAN, NAN, NAN};
     }
 }
 
@@ -317,14 +320,18 @@ struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *wat
         .line_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, line_ns)),
         .latency_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, latency_ns)),
         .bytes_per_s = NAN,
-        .handoff_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, handoff_ns))};
+        .handoff_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, handoff_ns)),
+        .step_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, step_ns))};
 }
 
-bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t reading, double handoff_ns)
+bool kvc_memory_watch_is_at(const struct kvc_memory_watch *watch, uint32_t reading,
+                            const struct kvc_memory_rates *rates)
 {
     uint32_t different = 0;
     for (uint32_t core = 0; core < watch->cores; core++) {
-        different += !alike(watch->rates[(size_t)core * watch->room + reading].handoff_ns, handoff_ns);
+        const struct kvc_memory_rates *read = &watch->rates[(size_t)core * watch->room + reading];
+        different +=
+            !alike(read->handoff_ns, rates->handoff_ns) || read->step_ns > alike_ratio * rates->step_ns;
     }
     return different <= watch->cores / DIFFERENT_PER;
 }

@@ -20,6 +20,7 @@ struct kvc_memory_rates {
     double latency_ns;  /* A random line whose address the line before gives [ns]. */
     double bytes_per_s; /* Lines in order [bytes/s]. */
     double handoff_ns;  /* A line that one core has written and its neighbour reads and writes [ns]. */
+    double step_ns;     /* A step of arithmetic, which a busy sibling lengthens (kvc_speed_measure) [ns]. */
 };
 
 /* Returns the time of a random line of a zeroed buffer if 256 lines are prefetched before the first of them
@@ -64,13 +65,15 @@ void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, bool *usual);
  * none. */
 double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, const bool *usual, uint32_t core);
 
-/* Returns the lower quartiles over all cores and readings of the times of lines and handoffs; bytes_per_s is
- * NaN, and so is what no reading has. */
+/* Returns the lower quartiles over all cores and readings of all times; bytes_per_s is NaN, and so is what no
+ * reading has. */
 struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *watch);
 
-/* Returns whether handoffs took at most 1.25 times as long as elsewhere, or as much less, or are not known,
- * on all but a quarter of the cores. */
-bool kvc_memory_watch_handoff_is(const struct kvc_memory_watch *watch, uint32_t reading, double handoff_ns);
+/* Returns whether, on all but a quarter of the cores, handoffs took at most 1.25 times as long as in `rates`,
+ * or as much less, and arithmetic at most 1.25 times as long: it is faster where siblings sleep. What is not
+ * known does not count. */
+bool kvc_memory_watch_is_at(const struct kvc_memory_watch *watch, uint32_t reading,
+                            const struct kvc_memory_rates *rates);
 
 /* Returns the means over the cores of the medians of their usual readings. The threads must have ended. */
 struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch, const bool *usual);

@@ -20,7 +20,7 @@ static struct kvc_memory_rates rates[CORES * READINGS];
 static struct kvc_memory_watch watch_of_two_states(void)
 {
     for (int i = 0; i < CORES * READINGS; i++) {
-        rates[i] = (struct kvc_memory_rates){40 + i % READINGS % 2, 250, 20e9, 25};
+        rates[i] = (struct kvc_memory_rates){40 + i % READINGS % 2, 250, 20e9, 25, 1.8};
     }
     rates[READINGS + SLOW_LINE].line_ns = 60;
     rates[SLOW_HANDOFF].handoff_ns = rates[READINGS + SLOW_HANDOFF].handoff_ns = 150;
@@ -50,6 +50,17 @@ Test(memory_watch, readings_in_another_state_are_not_usual)
         cr_expect_eq(usual[i], i != SLOW_LINE && i != SLOW_HANDOFF, "reading %d", i);
     }
     cr_expect_float_eq(rates_of(&watch).handoff_ns, 25, 1e-9);
+}
+
+Test(memory_watch, a_busy_sibling_is_another_state_than_the_reference)
+{
+    struct kvc_memory_watch watch = watch_of_two_states();
+    struct kvc_memory_rates reference = kvc_memory_watch_fast(&watch);
+    rates[READINGS + 1].step_ns = 3.2;
+    for (uint32_t i = 0; i < READINGS; i++) {
+        cr_expect_eq(kvc_memory_watch_is_at(&watch, i, &reference), i != 1 && i != SLOW_HANDOFF, "reading %u",
+                     i);
+    }
 }
 
 Test(memory_watch, lines_are_told_by_core)
