@@ -320,7 +320,7 @@ void kvc_measured_report(struct kvc_measured *measured, const struct kvc_measure
 {
     const struct reported reported = {
         measured, kvc_array_of(measured->memory.room + 1, sizeof(*reported.usual)), store};
-    kvc_memory_watch_usual(&measured->memory, reported.usual);
+    kvc_memory_watch_usual(&measured->memory, KVC_MEMORY_STATE, reported.usual);
     const struct kvc_watched_store watched_store = {.data = &reported,
                                                     .flow_of = flow_of,
                                                     .from_ns = measured->from_ns,

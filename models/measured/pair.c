@@ -115,18 +115,38 @@ static void read_pairs(const struct sides *sides, double *value[2][KVC_PAIR_METR
     free(wanted);
 }
 
-/* Sets counts[] to the pairs before, between and after whose turns the memory was in its usual state, or, if
- * they are too few for an interval, to further ones until there are enough. Reading i is taken after turn i.
- */
-static void find_usual(const struct kvc_memory_watch *memory, const bool *usual, bool *counts, uint32_t pairs)
+/* Returns whether the handoffs at reading i were usual, and the lines as at the reading before. */
+static bool is_steady(const struct kvc_memory_watch *memory, const bool *usual, uint32_t i)
+{
+    return usual[i] &&
+           (i == 0 || (usual[i - 1] && kvc_memory_watch_resemble(memory, KVC_MEMORY_LINES, i - 1, i)));
+}
+
+/* Sets counts[] to the pairs before, between and after whose turns handoffs were as usual and lines did not
+ * change: a ratio needs no more, and where each of many cores changes for itself, a state of all of them does
+ * not come back. If they are too few for an interval, further ones follow until there are enough. Reading i
+ * is taken after turn i. */
+static void find_steady(const struct kvc_memory_watch *memory, const bool *usual, bool *counts,
+                        uint32_t pairs)
 {
     for (uint32_t pair = 0; pair < pairs; pair++) {
         uint32_t turn = 2 * pair;
-        counts[pair] = (turn == 0 || usual[turn - 1]) && usual[turn] &&
-                       (turn + 1 >= memory->count[0] || usual[turn + 1]);
+        counts[pair] = is_steady(memory, usual, turn) &&
+                       (turn + 1 >= memory->count[0] || is_steady(memory, usual, turn + 1));
     }
     for (uint32_t pair = 0; kvc_quiet_count(counts, pairs) < KVC_PAIRS_LEAST && pair < pairs; pair++) {
         counts[pair] = true;
+    }
+}
+
+/* Sets read[] to the readings of the memory before, between and after the turns of the pairs that count. */
+static void find_readings(const struct kvc_memory_watch *memory, const bool *counts, uint32_t pairs,
+                          bool *read)
+{
+    for (uint32_t i = 0; i < memory->room; i++) {
+        uint32_t pair = i / 2,
+                 next = (i + 1) / 2; /* An odd reading is after a pair and before the next one. */
+        read[i] = (pair < pairs && counts[pair]) || (next < pairs && counts[next]);
     }
 }
 
@@ -178,29 +198,30 @@ static void read_result(struct sides *sides, struct kvc_pair_result *result)
         value[i / KVC_PAIR_METRICS][i % KVC_PAIR_METRICS] = values + i * room;
     }
     read_pairs(sides, value, disturbed_frac, pairs);
-    bool *usual = kvc_array_of(measured->memory.room + 2 * room, sizeof(*usual));
-    kvc_memory_watch_usual(&measured->memory, usual);
-    find_usual(&measured->memory, usual, counts, pairs);
+    bool *readings = kvc_array_of(measured->memory.room + 2 * room, sizeof(*readings));
+    kvc_memory_watch_usual(&measured->memory, KVC_MEMORY_HANDOFFS, readings);
+    find_steady(&measured->memory, readings, counts, pairs);
     *result = (struct kvc_pair_result){
         .pairs = pairs,
         .disturbed_frac = tolerated(disturbed_frac, counts, pairs),
         .core_speed_steps_per_ns = kvc_watched_core_speed(&measured->watched),
         .stalled_frac = kvc_watched_stalled_frac(&measured->watched),
         .others_frac = measured->noise.others_frac,
-        .memory = kvc_memory_watch_rates(&measured->memory, usual),
         .cores = measured->cores,
     };
-    for (uint32_t core = 0; core < measured->cores; core++) {
-        result->core_line_ns[core] = kvc_memory_watch_line_ns(&measured->memory, usual, core);
-    }
     for (uint32_t i = 0; i < pairs; i++) {
         counts[i] = counts[i] && disturbed_frac[i] <= result->disturbed_frac;
     }
     result->counted = kvc_quiet_count(counts, pairs);
+    find_readings(&measured->memory, counts, pairs, readings);
+    result->memory = kvc_memory_watch_rates(&measured->memory, readings);
+    for (uint32_t core = 0; core < measured->cores; core++) {
+        result->core_line_ns[core] = kvc_memory_watch_line_ns(&measured->memory, readings, core);
+    }
     for (int m = 0; m < KVC_PAIR_METRICS; m++) {
         read_metric(value[0][m], value[1][m], counts, pairs, &result->reading[m]);
     }
-    free(usual);
+    free(readings);
     free(values);
     free(counts);
 }

@@ -124,7 +124,7 @@ bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t rea
     }
     uint32_t first = (uint32_t)reading[0], second = (uint32_t)reading[1];
     bool disturbed = is_disturbed(steadiness, first) || is_disturbed(steadiness, second);
-    bool settled = !disturbed && kvc_memory_watch_resemble(memory, first, second) &&
+    bool settled = !disturbed && kvc_memory_watch_resemble(memory, KVC_MEMORY_STATE, first, second) &&
                    kvc_memory_watch_is_at(memory, first, &steadiness->reference) &&
                    kvc_memory_watch_is_at(memory, second, &steadiness->reference);
     double *left_s = disturbed ? &steadiness->endurance_s : &steadiness->patience_s;

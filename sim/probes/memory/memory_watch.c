@@ -242,29 +242,31 @@ static bool alike(double a, double b)
     return !(a > alike_ratio * b) && !(b > alike_ratio * a);
 }
 
-bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, uint32_t a, uint32_t b)
+bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, enum kvc_memory_state state, uint32_t a,
+                               uint32_t b)
 {
     uint32_t different = 0;
     for (uint32_t core = 0; core < watch->cores; core++) {
         const struct kvc_memory_rates *of = &watch->rates[(size_t)core * watch->room];
-        different += !alike(of[a].line_ns, of[b].line_ns) || !alike(of[a].handoff_ns, of[b].handoff_ns);
+        different += ((state & KVC_MEMORY_LINES) != 0 && !alike(of[a].line_ns, of[b].line_ns)) ||
+                     ((state & KVC_MEMORY_HANDOFFS) != 0 && !alike(of[a].handoff_ns, of[b].handoff_ns));
     }
     return different <= watch->cores / DIFFERENT_PER;
 }
 
-void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, bool *usual)
+void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, enum kvc_memory_state state, bool *usual)
 {
     uint32_t readings = readings_of(watch), most = 0, commonest = 0;
     for (uint32_t i = 0; i < readings; i++) {
         uint32_t count = 0;
         for (uint32_t j = 0; j < readings; j++) {
-            count += kvc_memory_watch_resemble(watch, i, j);
+            count += kvc_memory_watch_resemble(watch, state, i, j);
         }
         commonest = count > most ? i : commonest;
         most = count > most ? count : most;
     }
     for (uint32_t i = 0; i < watch->room; i++) {
-        usual[i] = i < readings && kvc_memory_watch_resemble(watch, i, commonest);
+        usual[i] = i < readings && kvc_memory_watch_resemble(watch, state, i, commonest);
     }
 }
 

@@ -30,14 +30,14 @@ static struct kvc_memory_watch watch_of_two_states(void)
 static struct kvc_memory_rates rates_of(const struct kvc_memory_watch *watch)
 {
     bool usual[ATTEMPTS];
-    kvc_memory_watch_usual(watch, usual);
+    kvc_memory_watch_usual(watch, KVC_MEMORY_STATE, usual);
     return kvc_memory_watch_rates(watch, usual);
 }
 
 static double line_of(const struct kvc_memory_watch *watch, uint32_t core)
 {
     bool usual[ATTEMPTS];
-    kvc_memory_watch_usual(watch, usual);
+    kvc_memory_watch_usual(watch, KVC_MEMORY_STATE, usual);
     return kvc_memory_watch_line_ns(watch, usual, core);
 }
 
@@ -45,11 +45,15 @@ Test(memory_watch, readings_in_another_state_are_not_usual)
 {
     struct kvc_memory_watch watch = watch_of_two_states();
     bool usual[READINGS];
-    kvc_memory_watch_usual(&watch, usual);
+    kvc_memory_watch_usual(&watch, KVC_MEMORY_STATE, usual);
     for (int i = 0; i < READINGS; i++) {
         cr_expect_eq(usual[i], i != SLOW_LINE && i != SLOW_HANDOFF, "reading %d", i);
     }
     cr_expect_float_eq(rates_of(&watch).handoff_ns, 25, 1e-9);
+    kvc_memory_watch_usual(&watch, KVC_MEMORY_HANDOFFS, usual);
+    for (int i = 0; i < READINGS; i++) {
+        cr_expect_eq(usual[i], i != SLOW_HANDOFF, "handoffs of reading %d", i);
+    }
 }
 
 Test(memory_watch, a_busy_sibling_is_another_state_than_the_reference)
@@ -83,7 +87,7 @@ Test(memory_watch, core_that_sleeps_is_not_slow)
     for (int i = 0; i < READINGS; i++) {
         kvc_memory_watch_skip(&watch, 1);
     }
-    kvc_memory_watch_usual(&watch, usual);
+    kvc_memory_watch_usual(&watch, KVC_MEMORY_STATE, usual);
     cr_expect(usual[SLOW_LINE], "only core 1 was slow");
     cr_expect_float_eq(rates_of(&watch).line_ns, 40, 1e-9);
 }
