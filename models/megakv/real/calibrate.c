@@ -421,6 +421,11 @@ static const struct kvc_megakv_index_options quick_index = {.bytes = {0x1p20, 0x
                                                             .jobs = {64, 512, 4096, 32768},
                                                             .streams = {1}};
 
+/* Smallest index on a GPU in a quick calibration [bytes]. A large launch in a smaller one would be measured
+ * in pieces. A thread needs the same time for them, but each of them waits for a GPU anew.
+ */
+static const double quick_on_gpu_bytes = 0x1p23;
+
 /* Memory besides the largest items: a margin for free places and the index, and room for packets and buffers.
  */
 static const double items_margin = 1.5, beside_bytes = 0x1p30;
@@ -554,6 +559,7 @@ static struct kvc_megakv_index_options index_options(bool is_quick, bool on_gpu,
     if (on_gpu) {
         options.streams[last] = pipelines;
         options.streams[last + 1] = 0;
+        options.bytes[0] = fmax(options.bytes[0], quick_on_gpu_bytes);
     }
     return options;
 }
