@@ -246,6 +246,39 @@ Test(measured, stalls_lengthen_the_tail)
     cr_expect_gt(mops[1], 0.5 * mops[0], "a stalled core catches up");
 }
 
+/* Returns a result of a store with a hardware thread for each task, whose cores are away for a third of the
+ * time if there are stalls. */
+static struct kvc_result *simulate_stalled(int index_on, uint32_t kinds)
+{
+    struct setup setup = own();
+    setup.options.index_on = index_on;
+    setup.scenario.node.stall_count = kinds;
+    setup.scenario.node.stalls[0] = (struct kvc_node_stall){.length_ns = 1e6, .every_ns = 2e6};
+    setup.scenario.run.duration_ns = 100e6;
+    offer(&setup, 2);
+    return simulate(&setup, NULL);
+}
+
+/* The scheduler, two receivers and two senders each lose a third of the time, wherever the index is. */
+Test(measured, each_thread_stalls)
+{
+    static const int places[] = {KVC_MEGAKV_INDEX_ON_THREAD, KVC_MEGAKV_INDEX_ON_GPU};
+    for (int i = 0; i < 2; i++) {
+        struct kvc_result *steady = simulate_stalled(places[i], 0), *stalled = simulate_stalled(places[i], 1);
+        expect_near("time taken", kvc_test_metric(stalled, "stalled_frac"), 5.0 / 3, 0.1);
+        cr_expect(isnan(kvc_metrics_get(&steady->model, "stalled_frac")));
+        /* A third of the requests arrive in a stall of their receiver, and wait for half of its length. */
+        expect_near("receiving", kvc_test_stage(stalled, "receive")->mean_us, 1e3 / 3 / 2, 0.3);
+        cr_expect_lt(kvc_test_stage(steady, "receive")->mean_us, 1);
+        cr_expect_lt(kvc_test_metric(steady, "overrun_max_us"), 1);
+        cr_expect_gt(kvc_test_metric(stalled, "overrun_max_us"), 800, "the scheduler launches late");
+        cr_expect_gt(kvc_test_stage(stalled, "send")->mean_us, kvc_test_stage(steady, "send")->mean_us + 100);
+        expect_near("throughput", stalled->throughput_mops, 2, 0.05);
+        free(steady);
+        free(stalled);
+    }
+}
+
 /* For 5 % of the requests, the receiver writes an item and the index inserts it. */
 Test(measured, sets_cost_the_first_core_more)
 {

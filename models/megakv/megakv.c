@@ -174,8 +174,6 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     uint32_t buffers = simulation->config->buffers;
     pipeline->socket = socket;
     pipeline->number = number;
-    kvc_stalls_open(&pipeline->stalls, &simulation->scenario->node, simulation->replica.context->seed,
-                    (uint64_t)socket->number * (simulation->streams + 1) + 1 + number);
     for (uint32_t i = 0; i < buffers; i++) {
         open_buffer(&pipeline->buffers[i], buffer_rows(simulation->config), key_stride, simulation->streams,
                     simulation->config->database != NULL);
@@ -183,9 +181,9 @@ static void open_pipeline(struct kvc_megakv_pipeline *pipeline, struct kvc_megak
     }
     pipeline->filling = pipeline->free_stack[buffers - 1];
     pipeline->receive_core = simulation->shared ? &socket->first_core : &pipeline->own_receive_core;
-    if (simulation->shared) {
-        pipeline->send_core = &socket->send_cores[number % (simulation->config->cpu->cores - 1)];
-    }
+    pipeline->send_core = simulation->shared
+                              ? &socket->send_cores[number % (simulation->config->cpu->cores - 1)]
+                              : &pipeline->own_send_core;
     pipeline->free_count = buffers - 1;
     pipeline->free_gate = kvc_gate_create(buffers - 1);
     pipeline->ready_gate = kvc_gate_create(0);
@@ -233,6 +231,22 @@ static void open_aside(struct kvc_megakv_socket *socket, uint32_t key_stride)
     open_share(&socket->queried, socket->device.database, KVC_SOCKET_NONE, KVC_SOCKET_NONE);
 }
 
+struct kvc_megakv_core *kvc_megakv_core_of(struct kvc_megakv_socket *socket, uint32_t number)
+{
+    uint32_t streams = socket->simulation->streams;
+    uint64_t senders = socket->simulation->config->cpu->cores - 1;
+    if (number == 0) {
+        return &socket->first_core;
+    }
+    if (number <= streams) {
+        return socket->simulation->shared && number > senders ? NULL
+                                                              : socket->pipelines[number - 1].send_core;
+    }
+    return socket->simulation->shared || number > 2 * streams
+               ? NULL
+               : socket->pipelines[number - 1 - streams].receive_core;
+}
+
 static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t number, uint32_t key_stride)
 {
     uint64_t seed = simulation->replica.context->seed;
@@ -251,8 +265,6 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
     kvc_rng_init(&socket->spread, seed, "megakv.rss", number);
     kvc_rng_init(&socket->thinning, seed, "megakv.thinning", number);
     kvc_rng_init(&socket->outcome, seed, "megakv.outcome", number);
-    kvc_stalls_open(&socket->stalls, &simulation->scenario->node, seed,
-                    (uint64_t)number * (simulation->streams + 1));
     socket->device = simulation->devices[number];
     socket->receive_gate = kvc_gate_create(0);
     socket->sent_gate = kvc_gate_create(0);
@@ -284,6 +296,10 @@ static void open_socket(struct kvc_megakv_simulation *simulation, uint32_t numbe
         snprintf(row, sizeof(row), "stream %u", i);
         kvc_timeline_row(timeline, number, 1 + simulation->streams + i, socket->name, row);
         open_pipeline(&socket->pipelines[i], socket, i, key_stride);
+    }
+    struct kvc_megakv_core *core;
+    for (uint32_t i = 0; (core = kvc_megakv_core_of(socket, i)) != NULL; i++) {
+        kvc_stalls_open(&core->stalls, &simulation->scenario->node, seed, (uint64_t)number << 32 | i);
     }
 }
 

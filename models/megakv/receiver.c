@@ -319,6 +319,11 @@ static void receive_frame(struct kvc_megakv_pipeline *pipeline, uint32_t first, 
     }
     mark_rows(pipeline->socket, buffer, first);
     double through_ns = receive_rows(pipeline, buffer, first, start_ns, &sum_ns);
+    double stalled_ns = kvc_stalls_ns(&pipeline->receive_core->stalls, start_ns, through_ns);
+    if (stalled_ns > 0) {
+        start_ns += stalled_ns;
+        through_ns = receive_rows(pipeline, buffer, first, start_ns, &sum_ns);
+    }
     memset(buffer->location + first, 0xff, count * sizeof(*buffer->location)); /* KVC_LOCATION_NONE */
     buffer->gets += mix.count[KVC_OP_GET];
     buffer->received_sum_ns += sum_ns;

@@ -9,7 +9,7 @@
 
 enum { RATIOS_MAX = 8 /* Quotients of the store's counters. */ };
 
-static const double lost_keys_frac = 0.001;
+static const double lost_keys_frac = 0.001, few_stalls = 10; /* Fewer of a kind leave the tail to chance. */
 
 /* Returns the means by batch of a value that the result has. */
 static struct kvc_batch_means *batch_means_of(struct kvc_result *result, const char *name)
@@ -228,6 +228,23 @@ static void count_queries(const struct kvc_megakv_simulation *simulation, uint64
     }
 }
 
+/* Samples the stalls of all cores, as a fraction of the time of one core (kvc_watched_stalled_frac). */
+static void sample_stalls(struct kvc_megakv_simulation *simulation, bool begins, double now_ns)
+{
+    double sum_ns = 0;
+    const struct kvc_megakv_core *core;
+    for (uint32_t socket = 0; socket < simulation->socket_count; socket++) {
+        for (uint32_t i = 0; (core = kvc_megakv_core_of(&simulation->sockets[socket], i)) != NULL; i++) {
+            sum_ns += core->stalls.met_sum_ns;
+        }
+    }
+    *(begins ? &simulation->first_stalled_ns : &simulation->last_stalled_ns) = sum_ns;
+    const struct kvc_ratio ratio = {"model", NULL, "stalled_frac", sum_ns, now_ns, KVC_RATIO_OF_ENGINE};
+    if (simulation->scenario->node.stall_count > 0) {
+        kvc_recorder_sample(&simulation->replica.recorder, &ratio, 1);
+    }
+}
+
 void kvc_megakv_count(void *data, bool begins)
 {
     struct kvc_megakv_simulation *simulation = data;
@@ -246,6 +263,7 @@ void kvc_megakv_count(void *data, bool begins)
     sample_stays(simulation);
     sample_launches(simulation, kvc_engine_now_ns());
     sample_events(simulation, counters, kvc_engine_now_ns());
+    sample_stalls(simulation, begins, kvc_engine_now_ns());
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
@@ -316,6 +334,32 @@ static void note_lost_keys(const struct kvc_megakv_simulation *simulation, struc
     }
 }
 
+/* Reports the stalls that the threads met, and notes kinds that are too rare for the length of the run. */
+static void report_stalls(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
+{
+    const struct kvc_node *node = &simulation->scenario->node;
+    const struct kvc_recorder *recorder = &simulation->replica.recorder;
+    double measured_ns = recorder->until_ns - recorder->from_ns, cores = 0,
+           all_ns = measured_ns * (double)simulation->scenario->run.replicas;
+    if (node->stall_count == 0) {
+        return;
+    }
+    kvc_metrics_set(&result->model, "stalled_frac",
+                    (simulation->last_stalled_ns - simulation->first_stalled_ns) / measured_ns);
+    while (kvc_megakv_core_of(simulation->sockets, (uint32_t)cores) != NULL) {
+        cores++;
+    }
+    for (uint32_t i = 0; i < node->stall_count; i++) {
+        double expected = simulation->socket_count * cores * all_ns / node->stalls[i].every_ns;
+        if (expected < few_stalls) {
+            kvc_result_note(result,
+                            "node.stalls.%u: %.2g such stalls are expected in the %.3g s of this run, so "
+                            "that its tail depends on chance; a longer run.duration has more of them",
+                            i + 1, expected, all_ns / 1e9);
+        }
+    }
+}
+
 void kvc_megakv_report(void *data, struct kvc_result *result)
 {
     const struct kvc_megakv_simulation *simulation = data;
@@ -338,6 +382,7 @@ void kvc_megakv_report(void *data, struct kvc_result *result)
         kvc_metrics_set(&result->model, "database_updates",
                         (double)(simulation->last_updates - simulation->first_updates));
     }
+    report_stalls(simulation, result);
     note_filling(simulation, result);
     note_lost_keys(simulation, result);
     if (result->dropped > 0) {

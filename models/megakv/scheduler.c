@@ -106,6 +106,7 @@ static void launch(struct kvc_megakv_socket *socket, bool with_inserts)
     launch_searches(socket);
     kvc_gate_post(socket->launch_gate);
     kvc_gate_wait(socket->ended_gate);
+    kvc_stalls_wait(&socket->first_core.stalls, kvc_engine_now_ns());
     hand_over(socket);
     if (with_inserts) {
         launch_inserts(socket);
@@ -123,7 +124,7 @@ static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_l
     double start_ns = kvc_engine_now_ns();
     double duration_ns = kvc_megakv_launch_ns(&simulation->costs, &launch->work);
     kvc_engine_work(&(struct kvc_draw){(uint32_t)socket->device.cpu, duration_ns, duration_ns}, 1);
-    kvc_stalls_wait(&socket->stalls, start_ns);
+    kvc_stalls_wait(&socket->first_core.stalls, start_ns);
     kvc_megakv_count_kernel(simulation, &launch->work, start_ns);
     double end_ns = kvc_engine_now_ns();
     bool searching = launch->work.kernel == KVC_MEGAKV_KERNEL_SEARCH;
@@ -183,6 +184,16 @@ static void wait_for_senders(struct kvc_megakv_socket *socket, double began_ns)
     }
 }
 
+/* Waits for the end of a stall of the scheduler's core, which receivers on the same core may have met. */
+static void wait_for_core(struct kvc_megakv_socket *socket)
+{
+    const struct kvc_megakv_simulation *simulation = socket->simulation;
+    if (simulation->shared && simulation->scenario->node.stall_count > 0) {
+        kvc_megakv_receive(socket, kvc_engine_now_ns());
+    }
+    kvc_stalls_wait(&socket->first_core.stalls, kvc_engine_now_ns());
+}
+
 void kvc_megakv_scheduler_main(void *data)
 {
     struct kvc_megakv_socket *socket = data;
@@ -200,6 +211,7 @@ void kvc_megakv_scheduler_main(void *data)
         for (uint32_t i = 0; i < simulation->streams; i++) {
             kvc_gate_wait(socket->pipelines[i].free_gate);
         }
+        wait_for_core(socket);
         double now_ns = kvc_engine_now_ns();
         kvc_megakv_count_launch(simulation, now_ns, now_ns - due_ns);
         /* If launches are due at multiples of the cycle, one that is less than a cycle late does not delay

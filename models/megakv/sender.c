@@ -520,7 +520,7 @@ static double work(struct kvc_megakv_pipeline *pipeline, const struct batch_work
         kvc_engine_transfer(socket->answers.from, socket->answers.to, wire_bytes);
     }
     kvc_engine_finish(&work);
-    kvc_stalls_wait(&pipeline->stalls, start_ns);
+    kvc_stalls_wait(&pipeline->send_core->stalls, start_ns);
     return kvc_engine_now_ns();
 }
 

@@ -229,13 +229,13 @@ struct kvc_megakv_core {
     double free_ns;     /* When it has finished all work it was given [ns]. */
     double searched_ns; /* Senders: end of the search whose batches it answers [ns]. */
     double began_ns;    /* Senders: when it began to answer these batches [ns]. */
+    struct kvc_stalls stalls;
 };
 
 /* A receiver, its buffers and a sender. */
 struct kvc_megakv_pipeline {
     struct kvc_megakv_socket *socket;
     uint32_t number;
-    struct kvc_stalls stalls; /* They stop the sender's core. */
 
     struct kvc_megakv_buffer buffers[KVC_MEGAKV_BUFFERS_MAX];
     struct kvc_megakv_buffer *filling; /* The buffer that the receiver fills. */
@@ -265,8 +265,8 @@ struct kvc_megakv_pipeline {
     /* Slowdown of its latest batch by other users of its devices. */
     double stretch;
     struct kvc_cuckoo_lookup_mix lookup_mix; /* Outcomes of the latest batch's GETs. */
-    struct kvc_megakv_core *send_core;       /* threads = "shared": its core; otherwise NULL. */
-    double slowness;                         /* Time for a request relative to the mean sender's. */
+    struct kvc_megakv_core own_send_core, *send_core;
+    double slowness; /* Time for a request relative to the mean sender's. */
 };
 
 struct kvc_megakv_socket {
@@ -309,14 +309,13 @@ struct kvc_megakv_socket {
     struct kvc_megakv_share queried;      /* Use of the database by requests. */
     double *port_free_ns;                 /* By port: when the wire from the clients becomes idle [ns]. */
     double swapped_ns;                    /* When the buffers were last swapped [ns]. */
-    struct kvc_megakv_core first_core;    /* threads = "shared": scheduler and receivers. */
+    struct kvc_megakv_core first_core;    /* The scheduler; threads = "shared": the receivers, too. */
     struct kvc_megakv_core *send_cores;   /* threads = "shared": the other cores. */
     struct kvc_rss *rss;                  /* Queues of the connections. */
     struct kvc_rng spread;                /* feed = "memory": draws the queue of a frame. */
     struct kvc_rng thinning, outcome;
-    struct kvc_stalls stalls; /* They stop the scheduler's core. */
-    double outcomes_known;    /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
-    double outcomes_hit;      /* Number of these that hit. */
+    double outcomes_known; /* Recent sampled GETs; their hit ratio decides about GETs not sampled. */
+    double outcomes_hit;   /* Number of these that hit. */
     /* Recent sampled SETs; their share of evictions determines the cost of the next ones. */
     double sets_known;
     double sets_evicting; /* Number of these that evicted an item. */
@@ -369,6 +368,9 @@ struct kvc_megakv_simulation {
     /* The real structures' counters when the measured time began and when it ended. */
     struct kvc_megakv_counters first_counters, last_counters;
 
+    /* Length of the stalls that the threads had met when the measured time began, and when it ended [ns]. */
+    double first_stalled_ns, last_stalled_ns;
+
     /* Queries and updates of the databases when the measured time began and when it ended. */
     uint64_t first_queries, first_updates, last_queries, last_updates;
 
@@ -401,6 +403,10 @@ static inline void kvc_megakv_use_cores(const struct kvc_megakv_socket *socket)
     simulation->costs.core_speed =
         kvc_cpu_pstate_speed(simulation->config->cpu, kvc_engine_pstate((uint32_t)socket->device.cpu));
 }
+
+/* Returns a core that threads of the socket run on, or NULL if there are fewer. Core 0 is the scheduler's,
+ * and those of the senders follow. */
+struct kvc_megakv_core *kvc_megakv_core_of(struct kvc_megakv_socket *socket, uint32_t number);
 
 /* Receives everything that reached the pipelines of `socket` by until_ns. Called at that time. */
 void kvc_megakv_receive(struct kvc_megakv_socket *socket, double until_ns);

@@ -57,6 +57,9 @@ expect 2 'node.huge_pages: found with system.kind "mica", allowed only with mega
 # Stalls of a machine lengthen the tail of a simulation; the closed form says that it leaves them out.
 sed 's/node = {/node = { stalls = { { length = "300us", every = "2ms" } },/' good.lua >stalled.lua
 "$kvcast" predict stalled.lua | grep -q 'the closed form ignores node.stalls' || fail "predict says nothing about node.stalls"
+"$kvcast" run stalled.lua --out stalled --quiet >stalled.txt || { fail "run with stalls"; cat stalled.txt; }
+grep -q '"stalled_frac": 0\.[0-9]' stalled/result.json && grep -q '"node.stalls.1.length": "300us"' stalled/result.json ||
+    { fail "stalled/result.json does not tell the stalls"; cat stalled.txt; }
 sed 's/node = {/node = { stalls = { { length = "300us", every = "2ms" } },/' mica.lua >stalled.lua
 expect 2 'node.stalls: found with system.kind "mica", allowed only with megakv' "$kvcast" check stalled.lua
 
