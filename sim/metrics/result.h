@@ -21,10 +21,11 @@ enum {
     KVC_NOTES_MAX = 16,         /**< Notes in a result. */
     KVC_WINDOWS_MAX = 1024,     /**< Throughput windows in a result. */
     KVC_VALUE_NAME_MAX =
-        160,              /**< Bytes of a value's name (sim/metrics/values.h), terminating zero included. */
-    KVC_NAME_MAX = 64,    /**< Bytes of a name, including the terminating zero. */
-    KVC_NOTE_BYTES = 320, /**< Bytes of a note, including the terminating zero. */
-    KVC_BATCHES_MAX = 80, /**< Batches of the measured time (sim/metrics/batches.h). */
+        160,                /**< Bytes of a value's name (sim/metrics/values.h), terminating zero included. */
+    KVC_NAME_MAX = 64,      /**< Bytes of a name, including the terminating zero. */
+    KVC_STALLS_BYTES = 512, /**< Bytes of the stalls of a measurement, including the terminating zero. */
+    KVC_NOTE_BYTES = 400,   /**< Bytes of a note, including the terminating zero. */
+    KVC_BATCHES_MAX = 80,   /**< Batches of the measured time (sim/metrics/batches.h). */
     KVC_BATCH_MEANS_MAX = 48, /**< Values whose means by batch a result has. */
     KVC_LOOKS_MAX = 512,      /**< Looks of a power policy that a result has. */
     KVC_HALF_WIDTHS_MAX =
@@ -196,6 +197,10 @@ struct kvc_result {
     bool is_wordless;    /**< Notes, `latency_assumes` and `bottleneck_why` stay empty. */
     uint32_t note_count; /**< Used entries of `note`. */
     char note[KVC_NOTES_MAX][KVC_NOTE_BYTES]; /**< Warnings that the user must see with the result. */
+
+    /** Stalls of the machine in a measurement, as overrides of a scenario that has them:
+     * "node.stalls.1.length=41us;node.stalls.1.every=210ms"; empty: there were none. */
+    char stalls[KVC_STALLS_BYTES];
 
     struct kvc_paths paths;       /**< Ways of these requests, if the store records them. */
     struct kvc_histogram latency; /**< Latency of the measured requests. */

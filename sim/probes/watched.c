@@ -471,24 +471,28 @@ void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_st
 
 /* ---- noise ---- */
 
-/* Writes the stalls of a core, seen over the measured time of all, as node.stalls. */
+/* Writes the stalls of a core, seen over the measured time of all, as node.stalls and as its overrides. */
 static void report_stalls(const struct kvc_watched *watched, struct kvc_result *result)
 {
     double seen_ns = watched->count * kvc_quiet_window_ns * watched->cores;
     char list[KVC_NOTE_BYTES] = "", length[32], every[32];
-    size_t used = 0;
-    for (int kind = 0; kind < KVC_STALL_KINDS; kind++) {
+    size_t used = 0, overrides = 0;
+    for (int kind = 0, number = 0; kind < KVC_STALL_KINDS; kind++) {
         double count = 0, sum_ns = 0;
         for (uint32_t core = 0; core < watched->cores; core++) {
             count += watched->watch[core].stalls.count[kind];
             sum_ns += watched->watch[core].stalls.sum_ns[kind];
         }
-        if (count > 0 && used < sizeof(list)) {
+        if (count > 0 && used < sizeof(list) && overrides < sizeof(result->stalls)) {
             kvc_quantity_print(round(sum_ns / count / 1e3) * 1e3, KVC_UNIT_NS, length, sizeof(length));
             kvc_quantity_print(round(seen_ns / count / 1e6) * 1e6, KVC_UNIT_NS, every, sizeof(every));
             used +=
                 (size_t)snprintf(list + used, sizeof(list) - used, "%s{ length = \"%s\", every = \"%s\" }",
                                  used > 0 ? ", " : "", length, every);
+            number++;
+            overrides += (size_t)snprintf(result->stalls + overrides, sizeof(result->stalls) - overrides,
+                                          "%snode.stalls.%d.length=%s;node.stalls.%d.every=%s",
+                                          number > 1 ? ";" : "", number, length, number, every);
         }
     }
     if (used > 0) {

@@ -288,6 +288,18 @@ Test(watched_report, a_slow_core_is_noted)
     cr_expect_eq(result.note_count, 1);
 }
 
+Test(watched_report, stalls_are_told_as_options)
+{
+    const struct kvc_watched_noise noise = {.cores = {.count = 2, .speed_frac = {1, 1}}};
+    report_all();
+    watched.watch[0].stalls = (struct kvc_stall_counts){.count = {4, [6] = 2}, .sum_ns = {164e3, [6] = 40e6}};
+    kvc_watched_report_noise(&watched, &noise, &result);
+    cr_expect_str_eq(result.note[0], "stalls = { { length = \"41us\", every = \"150ms\" }, "
+                                     "{ length = \"20ms\", every = \"300ms\" } }");
+    cr_expect_str_eq(result.stalls, "node.stalls.1.length=41us;node.stalls.1.every=150ms;"
+                                    "node.stalls.2.length=20ms;node.stalls.2.every=300ms");
+}
+
 enum { THREADS_LEAST = 3, ROOM = 60 };
 
 /* A task that works for two microseconds in every step. */

@@ -168,7 +168,8 @@ enum kvc_status kvc_validate_load_line(const struct kvc_subject *subject,
                                        const struct kvc_measuring_plan_line *line, double capacity_mops,
                                        const char *more, struct kvc_loaded **out, struct kvc_diag *diag)
 {
-    char path[PATH_MAX], message[sizeof(diag->message)], overrides[sizeof(line->overrides) + 256];
+    char path[PATH_MAX], message[sizeof(diag->message)],
+        overrides[sizeof(line->overrides) + KVC_STALLS_BYTES + 256];
     char load[64] = "";
     kvc_subject_path(subject, line->scenario, path);
     if (kvc_measuring_plan_line_is_relative(line)) {

@@ -94,6 +94,19 @@ static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct
     return status;
 }
 
+/* Simulates a line with the stalls of the measured run, for as long, because some stalls are rare. */
+static enum kvc_status simulate_stalled(struct kvc_scenario *scenario, const struct kvc_run_options *options,
+                                        struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
+{
+    struct kvc_comparison_forecast stalled = *forecast;
+    kvc_validate_replicate(scenario);
+    scenario->run.warmup_most_ns = kvc_run_real_warmup_ns(&scenario->run);
+    enum kvc_status status = simulate_once(scenario, options, &stalled, diag);
+    forecast->stalled_p99_us = stalled.simulated.value[KVC_READING_LATENCY_P99];
+    forecast->stalled_p99_half_width_us = stalled.half_width[KVC_READING_LATENCY_P99];
+    return status;
+}
+
 /* The capacity of the run that a line refers to, as this forecast has it. */
 static double capacity_of(const struct kvc_measuring_plan_line *line, const struct kvc_readings *forecast_of)
 {
@@ -144,12 +157,15 @@ static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast
 
 enum kvc_status kvc_forecast_load(const struct kvc_subject *subject,
                                   const struct kvc_measuring_plan_line *line, double capacity_mops,
-                                  struct kvc_loaded **loaded, struct kvc_diag *diag)
+                                  const char *more, struct kvc_loaded **loaded, struct kvc_diag *diag)
 {
     struct kvc_diag of_sample = {0};
+    char sampled[KVC_STALLS_BYTES + sizeof(forecast_overrides)];
+    snprintf(sampled, sizeof(sampled), "%s;%s", forecast_overrides, more);
     enum kvc_status status =
-        kvc_validate_load_line(subject, line, capacity_mops, forecast_overrides, loaded, &of_sample);
-    return status == KVC_OK ? status : kvc_validate_load_line(subject, line, capacity_mops, "", loaded, diag);
+        kvc_validate_load_line(subject, line, capacity_mops, sampled, loaded, &of_sample);
+    return status == KVC_OK ? status
+                            : kvc_validate_load_line(subject, line, capacity_mops, more, loaded, diag);
 }
 
 enum kvc_status kvc_forecast_line(const struct kvc_subject *subject,
@@ -160,17 +176,29 @@ enum kvc_status kvc_forecast_line(const struct kvc_subject *subject,
 {
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status =
-        kvc_forecast_load(subject, line, capacity_of(line, &of->closed_form), &loaded, diag);
+        kvc_forecast_load(subject, line, capacity_of(line, &of->closed_form), "", &loaded, diag);
     if (status == KVC_OK) {
         status = forecast_at_speed(&loaded->scenario, predict_line, options, forecast, diag);
     }
     kvc_loaded_free(loaded);
     loaded = NULL;
     if (status == KVC_OK) {
-        status = kvc_forecast_load(subject, line, capacity_of(line, &of->simulated), &loaded, diag);
+        status = kvc_forecast_load(subject, line, capacity_of(line, &of->simulated), "", &loaded, diag);
     }
     if (status == KVC_OK) {
         status = forecast_at_speed(&loaded->scenario, simulate_line, options, forecast, diag);
+    }
+    bool stalls = status == KVC_OK && forecast->open_loop && forecast->stalls != NULL &&
+                  forecast->stalls[0] != '\0' && loaded->scenario.model->takes_stalls;
+    kvc_loaded_free(loaded);
+    loaded = NULL;
+    forecast->stalled_p99_us = NAN;
+    if (stalls) {
+        status = kvc_forecast_load(subject, line, capacity_of(line, &of->simulated), forecast->stalls,
+                                   &loaded, diag);
+    }
+    if (stalls && status == KVC_OK) {
+        status = forecast_at_speed(&loaded->scenario, simulate_stalled, options, forecast, diag);
     }
     kvc_loaded_free(loaded);
     return status;

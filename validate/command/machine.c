@@ -39,9 +39,10 @@ static enum kvc_status find_arrivals(struct kvc_measured_machine *machine, struc
             kvc_loaded_free(loaded);
             loaded = NULL;
             status = kvc_forecast_load(machine->subject, &machine->plan.entry[i],
-                                       kvc_validate_any_capacity_mops, &loaded, diag);
+                                       kvc_validate_any_capacity_mops, "", &loaded, diag);
         }
         if (status == KVC_OK) {
+            machine->forecasts[i].stalls = machine->runs[i].stalls;
             machine->forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);
             machine->forecasts[i].search_jobs = machine->runs[i].readings.value[KVC_READING_JOBS_PER_SEARCH];
             machine->forecasts[i].insert_jobs = machine->runs[i].readings.value[KVC_READING_JOBS_PER_INSERT];
@@ -245,6 +246,30 @@ static void print_cases(const struct kvc_measured_machine *machine)
     kvc_grid_print(&grid, 0, stdout);
 }
 
+/* Prints what clients of the machine see beyond the quiet windows, which no score counts. */
+static void print_tails(const struct kvc_measured_machine *machine)
+{
+    bool any = false;
+    for (size_t i = 0; i < machine->plan.count; i++) {
+        const struct kvc_measured_run *run = &machine->runs[i];
+        const struct kvc_comparison_forecast *forecast = &machine->forecasts[i];
+        if (!kvc_measured_machine_shows(machine, i) || !(forecast->stalled_p99_us > 0)) {
+            continue;
+        }
+        if (!any) {
+            printf("\n%s runs: p99 that clients see, stalls of the machine included; not scored\n",
+                   part_name(machine));
+        }
+        any = true;
+        printf(
+            "  %s: measured %.5g us in all windows (%.5g us in the quiet ones); simulation %.5g +- %.2g us "
+            "with the measured stalls (%.5g us without)\n",
+            machine->plan.entry[i].id, run->raw_latency_p99_us, run->readings.value[KVC_READING_LATENCY_P99],
+            forecast->stalled_p99_us, forecast->stalled_p99_half_width_us,
+            forecast->simulated.value[KVC_READING_LATENCY_P99]);
+    }
+}
+
 static void print_noisy(const struct kvc_measured_machine *machine)
 {
     for (size_t i = 0; i < machine->plan.count; i++) {
@@ -358,6 +383,7 @@ void kvc_measured_machine_print(const struct kvc_measured_machine *machine)
     print_noisy(machine);
     print_wrong_bottlenecks(machine);
     print_errors(machine);
+    print_tails(machine);
     kvc_machine_pairs_print(machine);
     struct kvc_score_summary all = kvc_score_summarise(&machine->comparison.cases, machine->comparison.score);
     printf("\n%s, %s runs: %zu predictions, %zu outside their tolerance", machine->subject->name,

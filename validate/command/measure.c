@@ -147,9 +147,11 @@ static enum kvc_status measure_once(struct measurement *measurement, size_t line
                                          .core_speed_steps_per_ns =
                                              kvc_metrics_get(metrics, "core_speed_steps_per_ns"),
                                          .stalled_frac = kvc_metrics_get(metrics, "stalled_frac"),
+                                         .raw_latency_p99_us = kvc_metrics_get(metrics, "raw_latency_p99_us"),
                                          .memory = {kvc_metrics_get(metrics, "memory_line_ns"),
                                                     kvc_metrics_get(metrics, "memory_latency_ns"),
                                                     kvc_metrics_get(metrics, "memory_bytes_per_s")}};
+        strcpy(run->stalls, outcome->result.stalls);
         kvc_readings_of(&outcome->result, &run->readings);
         status = add_unfinished(measurement, line, run, diag);
     }

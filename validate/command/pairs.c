@@ -124,7 +124,7 @@ static enum kvc_status forecast_side(void *data, uint32_t task, const struct kvc
         return KVC_OK;
     }
     enum kvc_status status =
-        kvc_forecast_load(machine->subject, &line, kvc_validate_any_capacity_mops, &loaded, diag);
+        kvc_forecast_load(machine->subject, &line, kvc_validate_any_capacity_mops, "", &loaded, diag);
     if (status == KVC_OK) {
         forecast.core_speed_frac =
             kvc_forecast_core_speed_frac(&loaded->scenario, machine->pairs[task / 2].core_speed_steps_per_ns);
@@ -206,7 +206,7 @@ static enum kvc_status check_all(struct kvc_measured_machine *machine, struct kv
         loaded = NULL;
         if (status == KVC_OK) {
             status =
-                kvc_forecast_load(machine->subject, &line, kvc_validate_any_capacity_mops, &loaded, diag);
+                kvc_forecast_load(machine->subject, &line, kvc_validate_any_capacity_mops, "", &loaded, diag);
         }
         if (status == KVC_OK) {
             machine->pair_forecasts[i].memory_bytes = kvc_memory_needed_bytes(&loaded->scenario);

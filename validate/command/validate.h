@@ -131,12 +131,12 @@ enum kvc_status kvc_paper_identify(const struct kvc_subject *subject, const stru
 enum kvc_status kvc_paper_find_elasticities(const struct kvc_subject *subject,
                                             const struct kvc_run_options *options, struct kvc_diag *diag);
 
-/* Loads a configuration of a plan for a forecast: with a sample of the keys, or, if its store keeps none,
- * whole.
+/* Loads a configuration of a plan for a forecast, with `more` overrides after its own: with a sample of the
+ * keys, or, if its store keeps none, whole.
  */
 enum kvc_status kvc_forecast_load(const struct kvc_subject *subject,
                                   const struct kvc_measuring_plan_line *line, double capacity_mops,
-                                  struct kvc_loaded **loaded, struct kvc_diag *diag);
+                                  const char *more, struct kvc_loaded **loaded, struct kvc_diag *diag);
 
 /* Forecasts a configuration at forecast->core_speed_frac and memory_speed_frac. A relative load is a fraction
  * of the capacity `of` that the same method forecasts: closed form and simulation both work at the

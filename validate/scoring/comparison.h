@@ -34,7 +34,10 @@ struct kvc_comparison_forecast {
     struct kvc_core_speeds core_speeds;
     /* Jobs of the measured launches, for which the forecast states its launches; NaN: unknown. */
     double search_jobs, insert_jobs;
+    const char *stalls; /* Overrides with the stalls of the measured run; empty or NULL: unknown. */
     struct kvc_readings closed_form, simulated;
+    /* p99 of the latency with these stalls, and half the width of its 95 % interval [us]; not scored. */
+    double stalled_p99_us, stalled_p99_half_width_us;
     double half_width[KVC_READINGS]; /* Half the widths of the 95 % intervals of `simulated`; NaN: unknown. */
 };
 

@@ -13,13 +13,14 @@
 #include "sim/metrics/bottleneck.h"
 #include "sim/probes/quiet.h"
 
-/* runs.csv as it was before the memory was watched, and now. */
+/* runs.csv as it was before the memory was watched, before it had stalls, and now. */
 #define EARLIER_HEADER                                                                                       \
     "id,scenario,load_frac,of,overrides,repetitions,quiet_frac,windows,core_speed_steps_per_ns,spread_frac," \
     "stalled_frac,throughput_mops,latency_mean_us,latency_p99_us,t_search_us,jobs_per_search,t_insert_us,"   \
     "jobs_per_insert,search_ns_per_job,insert_ns_per_job,throughput_half_frac,latency_mean_half_frac,"       \
     "latency_p99_half_frac,search_job_half_frac,insert_job_half_frac,bottleneck"
-static const char header[] = EARLIER_HEADER ",memory_line_ns,memory_latency_ns,memory_bytes_per_s";
+#define MEMORY_HEADER EARLIER_HEADER ",memory_line_ns,memory_latency_ns,memory_bytes_per_s"
+static const char header[] = MEMORY_HEADER ",raw_latency_p99_us,stalls";
 
 /* Columns of runs.csv up to the readings, of which plan.csv has the first five, and perhaps one more. */
 enum column {
@@ -294,6 +295,7 @@ struct reading_file {
     const struct kvc_measuring_plan *plan;
     uint32_t repetitions; /* Room for each line of the plan. */
     bool has_memory;      /* The file has the rates of the memory. */
+    bool has_stalls;      /* The file has the latency in all windows, and the stalls. */
     struct kvc_measured_run *runs;
 };
 
@@ -356,8 +358,15 @@ static enum kvc_status parse_memory(char *const *column, bool has_memory, struct
     return status;
 }
 
-static enum kvc_status parse(char *const *column, bool has_memory, struct kvc_measured_run *run,
-                             struct kvc_diag *diag)
+/* Reads the latency in all windows, and the stalls, from the columns that begin at `column`. */
+static enum kvc_status parse_stalls(char *const *column, struct kvc_measured_run *run, struct kvc_diag *diag)
+{
+    enum kvc_status status = kvc_csv_number(column[0], &run->raw_latency_p99_us, diag);
+    return status == KVC_OK ? kvc_csv_copy(column[1], run->stalls, sizeof(run->stalls), diag) : status;
+}
+
+static enum kvc_status parse(char *const *column, const struct reading_file *file,
+                             struct kvc_measured_run *run, struct kvc_diag *diag)
 {
     double repetitions = 0;
     int bottleneck = HALVES;
@@ -390,7 +399,11 @@ static enum kvc_status parse(char *const *column, bool has_memory, struct kvc_me
                              readings->bottleneck);
     }
     if (status == KVC_OK) {
-        status = parse_memory(column + bottleneck + 1, has_memory, &run->memory, diag);
+        status = parse_memory(column + bottleneck + 1, file->has_memory, &run->memory, diag);
+    }
+    run->raw_latency_p99_us = NAN;
+    if (status == KVC_OK && file->has_stalls) {
+        status = parse_stalls(column + bottleneck + 4, run, diag);
     }
     run->repetitions = status == KVC_OK ? (uint32_t)repetitions : 0;
     return status;
@@ -425,7 +438,7 @@ static enum kvc_status take(void *data, char *const *column, int line, struct kv
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "found run \"%s\" %s", planned->id,
                              repetition == 1 ? "twice" : "more often than --repetitions says");
     }
-    return parse(column, file->has_memory, &runs[repetition], diag);
+    return parse(column, file, &runs[repetition], diag);
 }
 
 enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_measuring_plan *plan,
@@ -435,7 +448,12 @@ enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_mea
     struct reading_file file = {.plan = plan, .repetitions = repetitions, .runs = runs};
     memset(runs, 0, plan->count * repetitions * sizeof(*runs));
     enum kvc_status status = find_column(path, "memory_line_ns", &file.has_memory, diag);
-    const struct kvc_csv_format format = {.header = file.has_memory ? header : EARLIER_HEADER};
+    if (status == KVC_OK) {
+        status = find_column(path, "stalls", &file.has_stalls, diag);
+    }
+    const struct kvc_csv_format format = {.header = file.has_stalls   ? header
+                                                    : file.has_memory ? MEMORY_HEADER
+                                                                      : EARLIER_HEADER};
     return status == KVC_OK ? kvc_csv_visit(path, &format, take, &file, diag) : status;
 }
 
@@ -490,7 +508,24 @@ void kvc_runs_write_line(FILE *out, const struct kvc_measuring_plan *plan, size_
     write_number(out, run->memory.line_ns);
     write_number(out, run->memory.latency_ns);
     write_number(out, run->memory.bytes_per_s);
-    fputc('\n', out);
+    write_number(out, run->raw_latency_p99_us);
+    fprintf(out, ",%s\n", run->stalls);
+}
+
+/* Returns the repetition with the median p99 in all windows, or the first one if it is unknown. */
+static const struct kvc_measured_run *typical(const struct kvc_measured_run *repetitions, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t below = 0, equal = 0;
+        for (uint32_t j = 0; j < count; j++) {
+            below += repetitions[j].raw_latency_p99_us < repetitions[i].raw_latency_p99_us;
+            equal += repetitions[j].raw_latency_p99_us == repetitions[i].raw_latency_p99_us;
+        }
+        if (below <= (count - 1) / 2 && below + equal > (count - 1) / 2) {
+            return &repetitions[i];
+        }
+    }
+    return repetitions;
 }
 
 void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count,
@@ -501,7 +536,9 @@ void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count
     if (kept == NULL) {
         kvc_out_of_memory("%u repetitions", count);
     }
-    *combined = (struct kvc_measured_run){.repetitions = count};
+    *combined = (struct kvc_measured_run){
+        .repetitions = count, .raw_latency_p99_us = typical(repetitions, count)->raw_latency_p99_us};
+    strcpy(combined->stalls, typical(repetitions, count)->stalls);
     for (uint32_t i = 0; i < count; i++) {
         if (repetitions[i].quiet_frac > 0) {
             kept[quiet++] = repetitions[i].readings;

@@ -15,8 +15,9 @@
  *
  * runs.csv has a line for each run of the plan. It has the columns of the plan, repetitions, quiet_frac,
  * windows, core_speed_steps_per_ns, spread_frac, stalled_frac, the readings, bottleneck, memory_line_ns,
- * memory_latency_ns and memory_bytes_per_s. A missing reading is an empty field. Every run has a throughput
- * and a bottleneck. Files of earlier measurements end with the bottleneck. */
+ * memory_latency_ns, memory_bytes_per_s, raw_latency_p99_us and stalls. A missing reading is an empty field.
+ * Every run has a throughput and a bottleneck. Files of earlier measurements end with the bottleneck, or with
+ * the memory. */
 #ifndef KVC_VALIDATE_SCORING_RUNS_H
 #define KVC_VALIDATE_SCORING_RUNS_H
 
@@ -126,6 +127,9 @@ struct kvc_measured_run {
     double stalled_frac;            /* Fraction of its time that the worst repetition lost to other work. */
     struct kvc_memory_rates memory;
     struct kvc_readings readings; /* Medians over the repetitions. */
+    /* p99 of the latency in all windows [us]; NaN: unknown. */
+    double raw_latency_p99_us;
+    char stalls[KVC_STALLS_BYTES]; /* The stalls meanwhile, as overrides; empty: unknown, or none. */
 };
 
 /* Reads into runs[i] what was measured for plan->entry[i]. Errors, with file and line: a malformed line, a
@@ -145,7 +149,8 @@ void kvc_runs_write_line(FILE *out, const struct kvc_measuring_plan *plan, size_
 
 /* Combines repetitions of a line: the medians of the readings, the means of the quiet fraction, the core
  * speed and the rates of the memory, all windows, and the largest stalled fraction. A repetition without
- * quiet windows counts only if there are no others. */
+ * quiet windows counts only if there are no others. The p99 in all windows is the median (the lower one of
+ * two), and the stalls are those of its repetition. */
 void kvc_runs_combine(const struct kvc_measured_run *repetitions, uint32_t count,
                       struct kvc_measured_run *combined);
 

@@ -43,6 +43,8 @@ static void remove_folder(void)
 #define RUN_B "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,,load\n"
 
 #define RUNS_MEMORY RUNS_HEADER ",memory_line_ns,memory_latency_ns,memory_bytes_per_s\n"
+#define RUNS_STALLS                                                                                          \
+    RUNS_HEADER ",memory_line_ns,memory_latency_ns,memory_bytes_per_s,raw_latency_p99_us,stalls\n"
 
 struct bad_file {
     const char *text;
@@ -173,6 +175,54 @@ Test(runs, carry_the_rates_of_the_memory)
     cr_expect_eq(runs[0].memory.bytes_per_s, 9e9);
     cr_expect(isnan(runs[1].memory.line_ns));
     kvc_measuring_plan_free(&plan);
+}
+
+#define STALL_A "node.stalls.1.length=41us;node.stalls.1.every=210ms"
+
+/* The second file is the first one as it is written again. */
+Test(runs, have_the_stalls_of_the_machine_if_the_file_does)
+{
+    struct kvc_measuring_plan plan;
+    struct kvc_measured_run runs[2];
+    struct kvc_diag diag = {0};
+    write_file(plan_path, TWO);
+    write_file(runs_path, RUNS_STALLS
+               "b,s.lua,0.7,a,,3,,,,0.2,0,50,,,,,,,,,,,,,,load,,,,,\n"
+               "a,s.lua,,,x=1;y=2,3,,,,0.02,0,100,,,,,,,,,,,,,,send,12.5,110,9e+09,7000," STALL_A "\n");
+    cr_assert_eq(kvc_measuring_plan_read(plan_path, &plan, &diag), KVC_OK, "%s", diag.message);
+    for (int file = 0; file < 2; file++) {
+        cr_assert_eq(kvc_runs_read(runs_path, &plan, runs, &diag), KVC_OK, "%s", diag.message);
+        cr_expect_eq(runs[0].memory.bytes_per_s, 9e9);
+        cr_expect_eq(runs[0].raw_latency_p99_us, 7000);
+        cr_expect_str_eq(runs[0].stalls, STALL_A);
+        cr_expect(isnan(runs[1].raw_latency_p99_us));
+        cr_expect_str_empty(runs[1].stalls);
+        FILE *out = fopen(runs_path, "w");
+        cr_assert_not_null(out);
+        kvc_runs_write_header(out);
+        kvc_runs_write_line(out, &plan, 0, &runs[0]);
+        kvc_runs_write_line(out, &plan, 1, &runs[1]);
+        cr_assert_eq(fclose(out), 0);
+    }
+    kvc_measuring_plan_free(&plan);
+}
+
+Test(runs, combine_to_the_stalls_of_the_median_tail)
+{
+    static const double p99_us[] = {900, 7000, 300, 2000};
+    struct kvc_measured_run repetitions[4] = {0}, combined;
+    for (int i = 0; i < 4; i++) {
+        repetitions[i].raw_latency_p99_us = p99_us[i];
+        snprintf(repetitions[i].stalls, sizeof(repetitions[i].stalls), "%g", p99_us[i]);
+    }
+    for (uint32_t count = 3; count <= 4; count++) {
+        kvc_runs_combine(repetitions, count, &combined);
+        cr_expect_eq(combined.raw_latency_p99_us, 900);
+        cr_expect_str_eq(combined.stalls, "900");
+    }
+    repetitions[0].raw_latency_p99_us = NAN;
+    kvc_runs_combine(repetitions, 1, &combined);
+    cr_expect(isnan(combined.raw_latency_p99_us));
 }
 
 Test(runs, name_the_bad_line)
