@@ -25,6 +25,7 @@ enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kv
     kvc_watched_plan(&measured->watched, counting_ns, turn);
     if (pairs > 0) {
         measured->watched.room = measured->watched.least = pairs * 2 * turn; /* Half of them always count. */
+        measured->meter = kvc_meter_open(kvc_meter_folder);
     }
     return kvc_cores_measure(&measured->noise.cores, diag);
 }
@@ -39,6 +40,7 @@ void kvc_measured_close(struct kvc_measured *measured)
     }
     kvc_co_runner_stop(measured->co_runner);
     kvc_memory_watch_close(&measured->memory);
+    kvc_meter_close(measured->meter);
     kvc_watched_close(&measured->watched);
 }
 
@@ -66,10 +68,12 @@ static void copy_counts(void *copies, void *data, uint32_t number, uint32_t firs
 {
     const struct kvc_measured *measured = copies;
     const struct kvc_measured_task *task = &measured->task[number];
+    double joules = number == 0 && measured->meter != NULL ? kvc_meter_joules(measured->meter) : NAN;
     (void)data;
     for (uint32_t w = first; w <= last; w++) {
         struct kvc_measured_copy *copy = &measured->copy[number][w];
         copy->at_ns = at_ns;
+        copy->joules = joules;
         task->count(task->data, &copy->counts);
         if (task->caught_up != NULL) {
             copy->caught_up = *task->caught_up;
@@ -246,6 +250,17 @@ void kvc_measured_add_up(const struct kvc_measured *measured, uint32_t side, con
             add_task(measured, i, wanted, latency, sum);
         }
     }
+}
+
+double kvc_measured_watts(const struct kvc_measured *measured, const bool *wanted)
+{
+    const struct kvc_measured_copy *copy = measured->copy[0];
+    double joules = 0, ns = 0;
+    for (uint32_t w = 1; w < measured->watched.count; w++) {
+        joules += wanted[w] ? copy[w].joules - copy[w - 1].joules : 0;
+        ns += wanted[w] ? copy[w].at_ns - copy[w - 1].at_ns : 0;
+    }
+    return joules / ns * 1e9;
 }
 
 /* ---- the result ---- */

@@ -12,6 +12,7 @@
 
 #include "sim/metrics/histogram.h"
 #include "sim/probes/memory/memory_watch.h"
+#include "sim/probes/meter.h"
 #include "sim/probes/watched.h"
 #include "sim/scenario.h"
 
@@ -52,6 +53,7 @@ struct kvc_measured_copy {
     bool caught_up;
     double oldest_sent_ns;
     struct kvc_histogram_pack latency;
+    double joules; /* Of the first task: energy that the meter showed; NaN: there is none [J]. */
 };
 
 /* Sums over some windows. */
@@ -92,6 +94,7 @@ struct kvc_measured {
     struct kvc_watched watched;
     struct kvc_watched_noise noise;
     struct kvc_memory_watch memory;
+    struct kvc_meter *meter;        /* NULL: there is none. */
     const struct kvc_node *node[2]; /* The node of each side, which may have a co-runner; NULL: none. */
     struct kvc_co_runner *co_runner;
     void *store[2];                                      /* Argument of set_clock. */
@@ -102,7 +105,8 @@ struct kvc_measured {
 };
 
 /* Plans a run of one store with windows for the duration of `run`, and for several times as long in case too
- * few are quiet, or a run of two stores with `pairs` pairs of turns, and measures the speed of the cores.
+ * few are quiet, or a run of two stores with `pairs` pairs of turns, and measures the speed of the cores. A
+ * run of two stores opens the meter of the machine, if there is one (sim/probes/meter.h).
  * Returns the errors of kvc_cores_measure(). The run must be closed even then. */
 enum kvc_status kvc_measured_open(struct kvc_measured *measured, const struct kvc_run *run, uint32_t pairs,
                                   struct kvc_diag *diag);
@@ -124,6 +128,10 @@ enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_boo
  */
 void kvc_measured_add_up(const struct kvc_measured *measured, uint32_t side, const bool *wanted,
                          struct kvc_histogram *latency, struct kvc_measured_sum *sum);
+
+/* Returns the mean power of the processors in the wanted windows, of which the first one is none [W]; NaN:
+ * there is no meter. */
+double kvc_measured_watts(const struct kvc_measured *measured, const bool *wanted);
 
 /* Fills in the result of a side in the wanted windows: everything but the parts that all windows decide. The
  * histogram in `result` must be empty. */

@@ -2,7 +2,13 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
@@ -135,4 +141,111 @@ Test(measured, a_run_reports_what_its_tasks_did)
     cr_expect_geq(kvc_histogram_percentile_ns(&result.latency, 0), 0.9e4);
     kvc_measured_close(measured);
     free(measured);
+}
+
+/* ---- energy ---- */
+
+enum { PAIRS = 12, WATTS_A = 20, WATTS_B = 50 };
+
+static char powercap[] = "/tmp/kvc_powercap_XXXXXX";
+static atomic_int watts;
+static atomic_bool metered;
+
+static void write_zone(const char *name, const char *text)
+{
+    char path[96];
+    snprintf(path, sizeof(path), "%s/intel-rapl:0", powercap);
+    mkdir(path, 0700);
+    snprintf(path, sizeof(path), "%s/intel-rapl:0/%s", powercap, name);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file, "%s", path);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+/* Moves the counter as a processor would that takes `watts`. */
+static void *take_energy(void *unused)
+{
+    const struct timespec step = {0, 500000};
+    char path[96], text[32];
+    snprintf(path, sizeof(path), "%s/intel-rapl:0/energy_uj", powercap);
+    FILE *file = fopen(path, "r+");
+    double uj = 0, last_s = kvc_clock_wall_s();
+    while (atomic_load(&metered)) {
+        double now_s = kvc_clock_wall_s();
+        uj += atomic_load(&watts) * (now_s - last_s) * 1e6;
+        last_s = now_s;
+        int length = snprintf(text, sizeof(text), "%016.0f\n", uj);
+        if (pwrite(fileno(file), text, (size_t)length, 0) != length) {
+            break;
+        }
+        nanosleep(&step, NULL);
+    }
+    fclose(file);
+    return unused;
+}
+
+static double step_a(void *data)
+{
+    atomic_store(&watts, WATTS_A);
+    return step(data);
+}
+
+static double step_b(void *data)
+{
+    atomic_store(&watts, WATTS_B);
+    return step(data);
+}
+
+/* Returns the power of a side, from the turns' windows that count. */
+static double watts_of(const struct kvc_measured *measured, uint32_t side)
+{
+    const struct kvc_watched *watched = &measured->watched;
+    bool wanted[PAIRS * 2 * 3];
+    for (uint32_t w = 0; w < watched->count; w++) {
+        wanted[w] = kvc_watched_side(2, w / watched->turn) == side && kvc_watched_counts(watched, w);
+    }
+    return kvc_measured_watts(measured, wanted);
+}
+
+Test(measured, turns_of_two_stores_take_the_energy_that_a_meter_shows)
+{
+    static struct getter getter[2] = {{.oldest_sent_ns = INFINITY}, {.oldest_sent_ns = INFINITY}};
+    const struct kvc_run run = {.duration_ns = 5e7, .warmup_ns = 1e7};
+    struct kvc_diag diag = {.status = KVC_OK};
+    struct kvc_measured *measured = kvc_array_of(1, sizeof(*measured));
+    atomic_bool failed[2] = {false, false};
+    const atomic_bool *const flags[2] = {&failed[0], &failed[1]};
+    pthread_t processor;
+    cr_assert_eq(kvc_measured_open(measured, &run, PAIRS, &diag), KVC_OK, "%s", diag.message);
+    for (uint32_t side = 0; side < 2; side++) {
+        measured->side = side;
+        measured->set_clock[side] = set_clock;
+        kvc_histogram_reset(&getter[side].latency);
+        kvc_measured_add(measured, &(struct kvc_measured_task){.step = side == 0 ? step_a : step_b,
+                                                               .count = count,
+                                                               .data = &getter[side],
+                                                               .oldest_sent_ns = &getter[side].oldest_sent_ns,
+                                                               .latency = &getter[side].latency});
+    }
+    cr_assert_not_null(mkdtemp(powercap));
+    write_zone("name", "package-0\n");
+    write_zone("max_energy_range_uj", "262143328850\n");
+    write_zone("energy_uj", "0000000000000000\n");
+    kvc_meter_close(measured->meter);
+    measured->meter = kvc_meter_open(powercap);
+    cr_assert_not_null(measured->meter);
+    atomic_store(&metered, true);
+    cr_assert_eq(pthread_create(&processor, NULL, take_energy, NULL), 0);
+    cr_expect_eq(kvc_measured_run(measured, flags, NULL, &diag), KVC_OK, "%s", diag.message);
+    atomic_store(&metered, false);
+    pthread_join(processor, NULL);
+    kvc_watched_stop(&measured->watched);
+    cr_expect_float_eq(watts_of(measured, 0), WATTS_A, 0.25 * WATTS_A, "%g W", watts_of(measured, 0));
+    cr_expect_float_eq(watts_of(measured, 1), WATTS_B, 0.25 * WATTS_B, "%g W", watts_of(measured, 1));
+    kvc_measured_close(measured);
+    free(measured);
+    char command[64];
+    snprintf(command, sizeof(command), "rm -r %s", powercap);
+    cr_expect_eq(system(command), 0);
 }

@@ -13,7 +13,7 @@ const char *const kvc_pair_metric_names[KVC_PAIR_METRICS] = {
     [KVC_PAIR_THROUGHPUT] = "throughput_mops",  [KVC_PAIR_LATENCY_MEAN] = "latency_mean_us",
     [KVC_PAIR_LATENCY_P99] = "latency_p99_us",  [KVC_PAIR_T_SEARCH] = "t_search_us",
     [KVC_PAIR_T_INSERT] = "t_insert_us",        [KVC_PAIR_SEARCH_JOBS] = "jobs_per_search",
-    [KVC_PAIR_INSERT_JOBS] = "jobs_per_insert",
+    [KVC_PAIR_INSERT_JOBS] = "jobs_per_insert", [KVC_PAIR_KOPS_PER_WATT] = "kops_per_watt",
 };
 
 /* Two stores of a run. */
@@ -83,7 +83,9 @@ static void read_turn(const struct sides *sides, uint32_t side, const bool *want
     value[KVC_PAIR_THROUGHPUT] = scratch->throughput_mops;
     value[KVC_PAIR_LATENCY_MEAN] = latency->count > 0 ? kvc_histogram_mean_ns(latency) / 1e3 : NAN;
     value[KVC_PAIR_LATENCY_P99] = latency->count > 0 ? kvc_histogram_percentile_ns(latency, 0.99) / 1e3 : NAN;
-    for (int m = KVC_PAIR_T_SEARCH; m < KVC_PAIR_METRICS; m++) {
+    value[KVC_PAIR_KOPS_PER_WATT] =
+        scratch->throughput_mops * 1e3 / kvc_measured_watts(&sides->measured, wanted);
+    for (int m = KVC_PAIR_T_SEARCH; m <= KVC_PAIR_INSERT_JOBS; m++) {
         value[m] = kvc_metrics_get(&scratch->model, kvc_pair_metric_names[m]);
     }
 }

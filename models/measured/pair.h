@@ -23,6 +23,8 @@ enum kvc_pair_metric {
     KVC_PAIR_T_INSERT,     /* Time of an insert launch [us]. */
     KVC_PAIR_SEARCH_JOBS,  /* Jobs of a search launch. */
     KVC_PAIR_INSERT_JOBS,  /* Jobs of an insert launch. */
+    /* Requests for the energy of processors and memory [1000/J]; NaN without a meter (sim/probes/meter.h). */
+    KVC_PAIR_KOPS_PER_WATT,
     KVC_PAIR_METRICS
 };
 

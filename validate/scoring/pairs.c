@@ -14,7 +14,7 @@ static const struct {
     [KVC_PAIR_THROUGHPUT] = {0.04, 0.12}, [KVC_PAIR_LATENCY_MEAN] = {0.06, 0.2},
     [KVC_PAIR_LATENCY_P99] = {0.15, 0.4}, [KVC_PAIR_T_SEARCH] = {0.04, 0.12},
     [KVC_PAIR_T_INSERT] = {0.04, 0.12},   [KVC_PAIR_SEARCH_JOBS] = {NAN, NAN}, /* They are not scored. */
-    [KVC_PAIR_INSERT_JOBS] = {NAN, NAN},
+    [KVC_PAIR_INSERT_JOBS] = {NAN, NAN},  [KVC_PAIR_KOPS_PER_WATT] = {NAN, NAN},
 };
 
 enum { ID, SCENARIO, LOAD_FRAC, OF, OVERRIDES, AGAINST, PAIRS, NUMBERS = PAIRS + 2, MACHINE = 6, FIELDS = 4 };
@@ -49,25 +49,26 @@ void kvc_measured_pair_of(const struct kvc_pair_result *result, struct kvc_measu
 
 /* ---- the file ---- */
 
-static void write_header(char *text, size_t size)
+/* Writes the header of a file that has the first `metrics` metrics. */
+static void write_header(char *text, size_t size, int metrics)
 {
     int length = snprintf(text, size,
                           "id,scenario,load_frac,of,overrides,against,pairs,counted_pairs,disturbed_frac,"
                           "core_speed_steps_per_ns,memory_line_ns,memory_latency_ns,memory_bytes_per_s,"
                           "memory_handoff_ns,core_line_ns");
-    for (int m = 0; m < KVC_PAIR_METRICS; m++) {
+    for (int m = 0; m < metrics; m++) {
         length += snprintf(text + length, size - (size_t)length, ",%s_a,%s_b,%s_ratio,%s_half_frac",
                            kvc_pair_metric_names[m], kvc_pair_metric_names[m], kvc_pair_metric_names[m],
                            kvc_pair_metric_names[m]);
     }
 }
 
-enum { HEADER_BYTES = 1024 };
+enum { HEADER_BYTES = 2048 };
 
 void kvc_measured_pairs_write_header(FILE *out)
 {
     char header[HEADER_BYTES];
-    write_header(header, sizeof(header));
+    write_header(header, sizeof(header), KVC_PAIR_METRICS);
     fprintf(out, "%s\n", header);
 }
 
@@ -104,6 +105,7 @@ void kvc_measured_pairs_write_line(FILE *out, const struct kvc_measuring_plan *p
 struct reading {
     const struct kvc_measuring_plan *plan;
     struct kvc_measured_pair *measured;
+    int metrics; /* Metrics that the file has: files of earlier measurements lack the last one. */
 };
 
 static enum kvc_status take_count(const char *cell, const char *name, uint32_t *count, struct kvc_diag *diag)
@@ -173,7 +175,8 @@ static enum kvc_status take_pair(void *data, char *const *cell, int line, struct
         double *const fields[FIELDS] = {&made.side[0][m], &made.side[1][m], &made.ratio[m],
                                         &made.half_frac[m]};
         for (int i = 0; i < FIELDS && status == KVC_OK; i++) {
-            status = kvc_csv_number(cell[NUMBERS + MACHINE + 1 + FIELDS * m + i], fields[i], diag);
+            const char *known = m < reading->metrics ? cell[NUMBERS + MACHINE + 1 + FIELDS * m + i] : "";
+            status = kvc_csv_number(known, fields[i], diag);
         }
         if (status == KVC_OK && made.ratio[m] <= 0) {
             status = kvc_diag_fail(diag, KVC_ERR_SCENARIO, "%s_ratio: found %g, expected a number above 0",
@@ -190,10 +193,12 @@ enum kvc_status kvc_measured_pairs_read(const char *path, const struct kvc_measu
                                         struct kvc_measured_pair *measured, struct kvc_diag *diag)
 {
     char header[HEADER_BYTES];
-    write_header(header, sizeof(header));
+    bool metered;
+    enum kvc_status status = kvc_csv_has_column(path, "kops_per_watt_ratio", &metered, diag);
+    struct reading reading = {plan, measured, metered ? KVC_PAIR_METRICS : KVC_PAIR_KOPS_PER_WATT};
+    write_header(header, sizeof(header), reading.metrics);
     const struct kvc_csv_format format = {.header = header};
-    struct reading reading = {plan, measured};
-    enum kvc_status status = kvc_csv_visit(path, &format, take_pair, &reading, diag);
+    status = status == KVC_OK ? kvc_csv_visit(path, &format, take_pair, &reading, diag) : status;
     for (size_t i = 0; i < plan->pairs && status == KVC_OK; i++) {
         if (measured[i].pairs == 0) {
             status = kvc_diag_fail_at(diag, KVC_ERR_SCENARIO, plan->path, plan->pair[i].a.line,

@@ -12,7 +12,8 @@
  * by semicolons. Each
  * metric adds the medians of both configurations (METRIC_a, METRIC_b), their ratio (METRIC_ratio), and the
  * distance from the ratio to the farther end of its 95 % interval, relative to the ratio (METRIC_half_frac).
- * A cell is empty where the value is unknown. Launches are forecast at their measured numbers of jobs.
+ * A cell is empty where the value is unknown. Launches are forecast at their measured numbers of jobs. The
+ * columns of kops_per_watt, which is not scored, may be missing.
  */
 #ifndef KVC_VALIDATE_SCORING_PAIRS_H
 #define KVC_VALIDATE_SCORING_PAIRS_H

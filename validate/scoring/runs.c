@@ -151,17 +151,6 @@ static enum kvc_status take_line(void *data, char *const *column, int line, stru
     return KVC_OK;
 }
 
-/* Finds out whether a file has a column. */
-static enum kvc_status find_column(const char *path, const char *name, bool *has, struct kvc_diag *diag)
-{
-    const struct kvc_csv_format format = {0};
-    struct kvc_csv any = {0};
-    enum kvc_status status = kvc_csv_read(path, &format, &any, diag);
-    *has = status == KVC_OK && kvc_csv_column(&any, name) >= 0;
-    kvc_csv_free(&any);
-    return status;
-}
-
 enum kvc_status kvc_measuring_plan_read(const char *path, struct kvc_measuring_plan *plan,
                                         struct kvc_diag *diag)
 {
@@ -169,7 +158,7 @@ enum kvc_status kvc_measuring_plan_read(const char *path, struct kvc_measuring_p
     struct plan_file file = {.plan = plan};
     enum kvc_status status = kvc_csv_copy(path, plan->path, sizeof(plan->path), diag);
     if (status == KVC_OK) {
-        status = find_column(path, "against", &file.has_against, diag);
+        status = kvc_csv_has_column(path, "against", &file.has_against, diag);
     }
     if (status == KVC_OK) {
         const struct kvc_csv_format format = {.header = file.has_against
@@ -447,9 +436,9 @@ enum kvc_status kvc_runs_read_repetitions(const char *path, const struct kvc_mea
 {
     struct reading_file file = {.plan = plan, .repetitions = repetitions, .runs = runs};
     memset(runs, 0, plan->count * repetitions * sizeof(*runs));
-    enum kvc_status status = find_column(path, "memory_line_ns", &file.has_memory, diag);
+    enum kvc_status status = kvc_csv_has_column(path, "memory_line_ns", &file.has_memory, diag);
     if (status == KVC_OK) {
-        status = find_column(path, "stalls", &file.has_stalls, diag);
+        status = kvc_csv_has_column(path, "stalls", &file.has_stalls, diag);
     }
     const struct kvc_csv_format format = {.header = file.has_stalls   ? header
                                                     : file.has_memory ? MEMORY_HEADER

@@ -158,7 +158,7 @@ void kvc_pair_write_table(const json_t *pair, bool color, FILE *out)
 {
     static const char *const labels[KVC_PAIR_METRICS] = {
         "throughput [Mops]", "latency mean [us]", "latency p99 [us]", "search [us]",
-        "insert [us]",       "jobs a search",     "jobs an insert"};
+        "insert [us]",       "jobs a search",     "jobs an insert",   "1000 requests / J"};
     const struct kvc_table table = kvc_table_begin(out, color);
     const json_t *metric, *note;
     char a[KVC_TABLE_DIGITS_TEXT], b[KVC_TABLE_DIGITS_TEXT];

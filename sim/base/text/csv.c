@@ -291,3 +291,13 @@ enum kvc_status kvc_csv_number(const char *cell, double *value, struct kvc_diag 
     }
     return KVC_OK;
 }
+
+enum kvc_status kvc_csv_has_column(const char *path, const char *name, bool *has, struct kvc_diag *diag)
+{
+    const struct kvc_csv_format format = {0};
+    struct kvc_csv any = {0};
+    enum kvc_status status = kvc_csv_read(path, &format, &any, diag);
+    *has = status == KVC_OK && kvc_csv_column(&any, name) >= 0;
+    kvc_csv_free(&any);
+    return status;
+}

@@ -53,6 +53,9 @@ long kvc_csv_column(const struct kvc_csv *csv, const char *name);
 /** Returns a cell. Row 0 is the first row below the header. */
 const char *kvc_csv_cell(const struct kvc_csv *csv, size_t row, size_t column);
 
+/** Finds out whether the file at `path` has a column of this name. */
+enum kvc_status kvc_csv_has_column(const char *path, const char *name, bool *has, struct kvc_diag *diag);
+
 /** Returns the line number of a row in the file. Row 0 is the first row below the header. */
 int kvc_csv_line(const struct kvc_csv *csv, size_t row);
 
