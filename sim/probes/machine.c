@@ -611,7 +611,7 @@ void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struc
         return;
     }
     bool *usual = kvc_array_of(memory->room + 1, sizeof(*usual));
-    kvc_memory_watch_usual(memory, usual);
+    kvc_memory_watch_usual(memory, KVC_MEMORY_STATE, usual);
     struct kvc_memory_rates rates = kvc_memory_watch_rates(memory, usual);
     free(usual);
     kvc_profile_value(

@@ -155,22 +155,6 @@ double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const in
     return distance;
 }
 
-double kvc_steadiness_slowness(const struct kvc_steadiness *steadiness, const int64_t reading[2],
-                               uint32_t first, uint32_t last)
-{
-    const struct kvc_memory_watch *memory = &steadiness->memory;
-    double sum = 0;
-    uint32_t known = 0;
-    for (int i = 0; i < 2 && reading[0] >= 0 && reading[1] >= 0; i++) {
-        for (uint32_t core = first; core <= last && core < memory->cores; core++) {
-            double line_ns = memory->rates[(size_t)core * memory->room + (size_t)reading[i]].line_ns;
-            sum += line_ns > 0 ? line_ns : 0;
-            known += line_ns > 0;
-        }
-    }
-    return known > 0 ? sum / known / steadiness->reference.line_ns : 1;
-}
-
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)
 {
     double seconds = INFINITY, speed[KVC_CORES_MAX];

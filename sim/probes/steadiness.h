@@ -46,11 +46,6 @@ bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t rea
  * handoffs and arithmetic between a core and the reference, as logarithms, of both readings together. */
 double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2]);
 
-/* Returns how many times as long as the reference random lines took the cores first .. last at two readings,
- * in the mean; 1 if that is not known. */
-double kvc_steadiness_slowness(const struct kvc_steadiness *steadiness, const int64_t reading[2],
-                               uint32_t first, uint32_t last);
-
 /* Adds the speeds of the cores in a window; 0: not measured. Every window has the same cores. */
 void kvc_steadiness_add_speeds(struct kvc_steadiness *steadiness, const double *speed, uint32_t cores);
 

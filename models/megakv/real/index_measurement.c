@@ -331,7 +331,7 @@ enum kvc_status kvc_megakv_measure_index(const struct kvc_megakv_index_options *
     struct bench *bench = kvc_array_of(1, sizeof(*bench));
     enum kvc_status status = open_bench(bench, params, diag);
     /* The speed of this core says nothing about a GPU. */
-    bench->watching = (struct kvc_megakv_watching){.steadiness = steadiness, .first_core = params->on_gpu};
+    bench->watching = (struct kvc_megakv_watching){.steadiness = steadiness};
     for (int b = 0; status == KVC_OK && b < KVC_MEGAKV_INDEX_LIST_MAX && params->bytes[b] > 0; b++) {
         kvc_progress_report(progress, "index", (double)b / KVC_MEGAKV_INDEX_LIST_MAX);
         status = measure_size(bench, params->bytes[b], measurement, diag);

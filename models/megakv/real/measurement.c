@@ -63,28 +63,21 @@ void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetiti
                        int settling, double ns[KVC_MEGAKV_REPETITIONS])
 {
     struct kvc_steadiness *steadiness = watching->steadiness;
-    double started_s, attempt_ns[KVC_MEGAKV_REPETITIONS], slowness = 1, nearest = INFINITY;
+    double started_s, attempt_ns[KVC_MEGAKV_REPETITIONS], nearest = INFINITY;
     int64_t reading[2];
     int attempts = 0;
     do {
         started_s = kvc_clock_wall_s();
         reading[0] = kvc_steadiness_read_memory(steadiness, watching->pool);
-        watching->slowness = kvc_steadiness_slowness(steadiness, (int64_t[2]){reading[0], reading[0]},
-                                                     watching->first_core, watching->last_core);
         repeat(fn, data, settling, attempt_ns);
         reading[1] = kvc_steadiness_read_memory(steadiness, watching->pool);
         double distance = kvc_steadiness_distance(steadiness, reading);
         if (distance < nearest) {
             nearest = distance;
-            slowness =
-                kvc_steadiness_slowness(steadiness, reading, watching->first_core, watching->last_core);
             memcpy(ns, attempt_ns, sizeof(attempt_ns));
         }
     } while (!kvc_steadiness_settled(steadiness, reading, kvc_clock_wall_s() - started_s) &&
              ++attempts != watching->attempts);
-    for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
-        ns[i] /= slowness;
-    }
 }
 
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,

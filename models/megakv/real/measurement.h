@@ -28,17 +28,14 @@ typedef double kvc_megakv_repetition_fn(void *data, int repetition);
 /* What a measurement of a calibration watches. */
 struct kvc_megakv_watching {
     struct kvc_steadiness *steadiness;
-    struct kvc_thread_pool *pool;   /* Threads that are awake; NULL: only the calling one is. */
-    uint32_t first_core, last_core; /* Cores that do the measured work; none, if first_core is larger. */
+    struct kvc_thread_pool *pool; /* Threads that are awake; NULL: only the calling one is. */
     int attempts; /* Most attempts, for work that uses up something; 0: as many as there is patience for. */
-    double slowness; /* How slow these cores were before the current attempt. */
 };
 
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,
  * whose results it writes to `ns`. All measurements of stages repeat here. The memory is read before and
  * after: if the machine changed its state meanwhile, all begins again, within limits. The attempt counts
- * whose readings are nearest to the reference. Its times are divided by the slowness of the cores that do the
- * work. */
+ * whose readings are nearest to the reference. */
 void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetition_fn *fn, void *data,
                        int settling, double ns[KVC_MEGAKV_REPETITIONS]);
 

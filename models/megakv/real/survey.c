@@ -82,30 +82,14 @@ static double touched_bytes(const struct kvc_megakv_survey *survey)
     return kvc_cuckoo_touched_bytes(params->key_bytes, params->value_bytes);
 }
 
-/* Returns what a measurement of the senders or of the receivers watches. */
-static struct kvc_megakv_watching *watch(struct kvc_megakv_survey *survey, bool senders)
-{
-    struct kvc_megakv_watching *watching = &survey->watching;
-    bool shared = survey->shared_cores;
-    watching->attempts = 0;
-    uint32_t last = shared ? survey->cores - 1 : 2 * survey->testbench.params.pipelines;
-    watching->first_core = shared && !senders ? 0 : 1;
-    watching->last_core = shared && !senders ? 0 : last;
-    if (survey->cores == 1) {
-        watching->first_core = watching->last_core = 0;
-    }
-    return watching;
-}
-
 /* Measures a point over the item's bytes, at a footprint. */
-static void measure_point(struct kvc_megakv_survey *survey, struct kvc_megakv_watching *watching,
-                          kvc_megakv_repetition_fn *fn, int settling, double footprint_bytes,
-                          struct kvc_megakv_measured_curve *curve)
+static void measure_point(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
+                          double footprint_bytes, struct kvc_megakv_measured_curve *curve)
 {
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_cost_point where = place_of(survey, touched_bytes(survey));
     where.footprint_bytes = footprint_bytes;
-    kvc_megakv_repeat(watching, fn, survey, settling, ns);
+    kvc_megakv_repeat(&survey->watching, fn, survey, settling, ns);
     kvc_megakv_measured_curve_add(curve, &where, ns);
 }
 
@@ -172,7 +156,7 @@ static void settle_reads(struct kvc_megakv_survey *survey)
 static void measure_read(struct kvc_megakv_survey *survey, kvc_megakv_repetition_fn *fn, int settling,
                          struct kvc_megakv_measured_curve *curve)
 {
-    measure_point(survey, watch(survey, true), fn, settling, survey->testbench.params.items_bytes, curve);
+    measure_point(survey, fn, settling, survey->testbench.params.items_bytes, curve);
 }
 
 static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kvc_diag *diag)
@@ -182,7 +166,7 @@ static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kv
     struct kvc_megakv_cost_point where = place_of(survey, touched_bytes(survey));
     uint64_t misses = 0;
     survey->work = item_reads;
-    kvc_megakv_repeat(watch(survey, true), read_again, survey, 0, ns);
+    kvc_megakv_repeat(&survey->watching, read_again, survey, 0, ns);
     kvc_megakv_measured_curve_add(&survey->measurement->read, &where, ns);
     uint32_t slowest = slowest_of(survey->round, threads);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
@@ -206,7 +190,7 @@ void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey)
         survey->work.gets = batch_rows[i];
         const struct kvc_megakv_cost_point where = {.size = batches_bytes(survey, survey->work.gets),
                                                     .threads = survey->testbench.params.pipelines};
-        kvc_megakv_repeat(watch(survey, true), read_again, survey, 0, ns);
+        kvc_megakv_repeat(&survey->watching, read_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->read_batch, &where, ns);
     }
 }
@@ -233,7 +217,7 @@ static void note_misses(struct kvc_megakv_survey *survey, struct kvc_megakv_meas
     double ns[KVC_MEGAKV_REPETITIONS];
     struct kvc_megakv_cost_point where = place_of(survey, 0);
     survey->work.search = KVC_MEGAKV_TESTBENCH_NO_SEARCH;
-    kvc_megakv_repeat(watch(survey, true), read_again, survey, 0, ns);
+    kvc_megakv_repeat(&survey->watching, read_again, survey, 0, ns);
     for (size_t i = 0; i < count; i++) {
         kvc_megakv_measured_curve_add(curves[i], &where, ns);
     }
@@ -349,7 +333,7 @@ void kvc_megakv_survey_receive(struct kvc_megakv_survey *survey, uint32_t frame_
     for (int i = 0; i < BATCHES; i++) {
         survey->work.gets = batch_rows[i];
         where.footprint_bytes = batches_bytes(survey, survey->work.gets);
-        kvc_megakv_repeat(watch(survey, false), receive_again, survey, 0, ns);
+        kvc_megakv_repeat(&survey->watching, receive_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->receive, &where, ns);
     }
 }
@@ -365,8 +349,7 @@ static double small_batch_ns(const struct kvc_megakv_survey *survey)
     }
     struct kvc_curve receive = kvc_megakv_cost_curve_by_size(
         &survey->measurement->receive.curve, params->key_bytes, 0, params->pipelines, smallest);
-    return kvc_curve_at(&receive, survey->frame_requests) / survey->frame_requests *
-           survey->watching.slowness;
+    return kvc_curve_at(&receive, survey->frame_requests) / survey->frame_requests;
 }
 
 /* Returns how long each receiver took for SETs or a mix without the time in which the CLOCK hand passes items
@@ -374,8 +357,8 @@ static double small_batch_ns(const struct kvc_megakv_survey *survey)
 static double receive_ns(const struct kvc_megakv_survey *survey,
                          const struct kvc_megakv_testbench_round *round)
 {
-    return round->receive_sets_s * 1e9 - (double)round->passed / survey->testbench.params.pipelines *
-                                             survey->pass_ns * survey->watching.slowness;
+    return round->receive_sets_s * 1e9 -
+           (double)round->passed / survey->testbench.params.pipelines * survey->pass_ns;
 }
 
 /* Returns the extra cost of a SET over a GET [ns]. */
@@ -416,9 +399,9 @@ static double fill_up(struct kvc_megakv_survey *survey)
 static void measure_write(struct kvc_megakv_survey *survey, struct kvc_megakv_measured_curve *curve)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
-    struct kvc_megakv_watching *watching = watch(survey, false);
-    watching->attempts = WRITE_ATTEMPTS;
-    measure_point(survey, watching, write_again, 0, params->items_bytes + params->room_bytes, curve);
+    survey->watching.attempts = WRITE_ATTEMPTS;
+    measure_point(survey, write_again, 0, params->items_bytes + params->room_bytes, curve);
+    survey->watching.attempts = 0;
 }
 
 void kvc_megakv_survey_writes(struct kvc_megakv_survey *survey)
@@ -477,7 +460,7 @@ void kvc_megakv_survey_mix(struct kvc_megakv_survey *survey)
     survey->frame_requests =
         kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, params->key_bytes, params->value_bytes);
     survey->work = (struct kvc_megakv_testbench_work){.sets = MANY_SETS};
-    kvc_megakv_repeat(watch(survey, false), mix_again, survey, 0, ns);
+    kvc_megakv_repeat(&survey->watching, mix_again, survey, 0, ns);
     kvc_megakv_measured_curve_add(&survey->measurement->mix, &where, ns);
 }
 
@@ -496,7 +479,7 @@ void kvc_megakv_survey_drain(struct kvc_megakv_survey *survey)
     for (uint32_t jobs = FEW_JOBS; jobs <= MANY_JOBS; jobs *= 4) {
         struct kvc_megakv_cost_point where = {.size = jobs, .threads = pipelines};
         survey->work = (struct kvc_megakv_testbench_work){.sets = (jobs / 2 + pipelines - 1) / pipelines};
-        kvc_megakv_repeat(watch(survey, false), collect_again, survey, 0, ns);
+        kvc_megakv_repeat(&survey->watching, collect_again, survey, 0, ns);
         kvc_megakv_measured_curve_add(&survey->measurement->drain, &where, ns);
     }
 }
