@@ -116,7 +116,8 @@ static bool is_disturbed(const struct kvc_steadiness *steadiness, uint32_t readi
     return false;
 }
 
-bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s)
+bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s,
+                            double point_s)
 {
     const struct kvc_memory_watch *memory = &steadiness->memory;
     if (reading[0] < 0 || reading[1] < 0) {
@@ -128,7 +129,7 @@ bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t rea
                    kvc_memory_watch_is_at(memory, first, &steadiness->reference) &&
                    kvc_memory_watch_is_at(memory, second, &steadiness->reference);
     double *left_s = disturbed ? &steadiness->endurance_s : &steadiness->patience_s;
-    if (settled || *left_s <= 0) {
+    if (settled || *left_s <= 0 || (!disturbed && point_s > steadiness->patience_point_s)) {
         return true;
     }
     nanosleep(&readings_apart, NULL);

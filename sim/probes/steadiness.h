@@ -20,7 +20,8 @@ struct kvc_steadiness {
     /* The state of the machine to which the calibration refers; line_ns is NaN if the memory is not known,
      * and 0 before the first reading. */
     struct kvc_memory_rates reference;
-    double patience_s;  /* Time that may still be lost because the machine changes its state [s]. */
+    double patience_s;       /* Time that may still be lost because the machine changes its state [s]. */
+    double patience_point_s; /* Most of it that one point of a calibration may take [s]. */
     double endurance_s; /* Time that may still be lost because the memory is slower than in any state [s]. */
 };
 
@@ -35,12 +36,13 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness);
  * reading, or a negative number if the memory is not known. */
 int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool);
 
-/* Returns whether the machine was in one state at two readings, and handoffs and arithmetic as in the
- * reference. If not, it waits a little. Once `patience_s` is used up, of which `lost_s` was lost since the
- * first reading, all is well, unless random lines took three times as long as in the reference: costs at such
- * a time, as while a host moves the memory of its guest, tell nothing. That is well too once `endurance_s` is
- * used up, but then the calibration must fail. */
-bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s);
+/* Returns whether the machine was in one state at two readings, and lines, handoffs and arithmetic as in the
+ * reference. If not, it waits a little. Once the patience is used up, of which `lost_s` was lost since the
+ * first reading, or `point_s` that of one point, all is well, unless random lines took three times as long as
+ * in the reference: costs at such a time, as while a host moves the memory of its guest, tell nothing. That
+ * is well too once `endurance_s` is used up, but then the calibration must fail. */
+bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s,
+                            double point_s);
 
 /* Returns how far the machine was from the reference at two readings: the largest differences of lines,
  * handoffs and arithmetic between a core and the reference, as logarithms, of both readings together. */

@@ -72,14 +72,18 @@ Test(steadiness, disturbances_are_waited_for_longer_than_other_states)
     struct kvc_steadiness steadiness = {
         .memory = {.cores = CORES, .room = READINGS, .count = counts, .rates = rates},
         .reference = rates[0],
-        .patience_s = 1,
+        .patience_s = 3,
+        .patience_point_s = 1,
         .endurance_s = 10};
     const int64_t quiet[] = {0, 1}, changed[] = {0, 2}, disturbed[] = {0, 3};
-    cr_expect(kvc_steadiness_settled(&steadiness, quiet, 1));
-    cr_expect_not(kvc_steadiness_settled(&steadiness, changed, 1));
-    cr_expect(kvc_steadiness_settled(&steadiness, changed, 1), "patience is used up");
-    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9));
-    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9));
-    cr_expect(kvc_steadiness_settled(&steadiness, disturbed, 9));
+    cr_expect(kvc_steadiness_settled(&steadiness, quiet, 1, 1));
+    cr_expect_not(kvc_steadiness_settled(&steadiness, changed, 1, 1));
+    cr_expect(kvc_steadiness_settled(&steadiness, changed, 1, 2),
+              "the point has had its part of the patience");
+    cr_expect_not(kvc_steadiness_settled(&steadiness, changed, 2, 1));
+    cr_expect(kvc_steadiness_settled(&steadiness, changed, 1, 1), "patience is used up");
+    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9, 99));
+    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9, 99));
+    cr_expect(kvc_steadiness_settled(&steadiness, disturbed, 9, 99));
     cr_expect_leq(steadiness.endurance_s, 0);
 }

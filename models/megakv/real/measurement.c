@@ -63,7 +63,8 @@ void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetiti
                        int settling, double ns[KVC_MEGAKV_REPETITIONS])
 {
     struct kvc_steadiness *steadiness = watching->steadiness;
-    double started_s, attempt_ns[KVC_MEGAKV_REPETITIONS], nearest = INFINITY;
+    double began_s = kvc_clock_wall_s(), started_s, now_s, attempt_ns[KVC_MEGAKV_REPETITIONS],
+           nearest = INFINITY;
     int64_t reading[2];
     int attempts = 0;
     do {
@@ -76,7 +77,8 @@ void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetiti
             nearest = distance;
             memcpy(ns, attempt_ns, sizeof(attempt_ns));
         }
-    } while (!kvc_steadiness_settled(steadiness, reading, kvc_clock_wall_s() - started_s) &&
+        now_s = kvc_clock_wall_s();
+    } while (!kvc_steadiness_settled(steadiness, reading, now_s - started_s, now_s - began_s) &&
              ++attempts != watching->attempts);
 }
 
