@@ -82,20 +82,36 @@ void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetiti
              ++attempts != watching->attempts);
 }
 
+/* Returns whether two points have the same coordinates. */
+static bool is_at(const struct kvc_megakv_cost_point *point, const struct kvc_megakv_cost_point *where)
+{
+    struct kvc_megakv_cost_point same = *where;
+    same.ns = point->ns;
+    return memcmp(point, &same, sizeof(same)) == 0;
+}
+
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
                                    const struct kvc_megakv_cost_point *where,
                                    double ns[KVC_MEGAKV_REPETITIONS])
 {
     const uint32_t repetitions = KVC_MEGAKV_REPETITIONS;
     struct kvc_megakv_cost_curve *curve = &measured->curve;
-    if (curve->count == KVC_MEGAKV_COST_POINTS_MAX) {
+    uint32_t i = 0;
+    while (i < curve->count && !is_at(&curve->point[i], where)) {
+        i++;
+    }
+    if (i == KVC_MEGAKV_COST_POINTS_MAX) {
         KVC_BUG("a cost curve of more than %d points", KVC_MEGAKV_COST_POINTS_MAX);
     }
     gsl_sort(ns, 1, repetitions);
-    measured->low_ns[curve->count] = ns[repetitions / 4];
-    measured->high_ns[curve->count] = ns[3 * repetitions / 4];
-    curve->point[curve->count] = *where;
-    curve->point[curve->count++].ns = ns[repetitions / 2];
+    if (i < curve->count && curve->point[i].ns <= ns[repetitions / 2]) {
+        return;
+    }
+    measured->low_ns[i] = ns[repetitions / 4];
+    measured->high_ns[i] = ns[3 * repetitions / 4];
+    curve->point[i] = *where;
+    curve->point[i].ns = ns[repetitions / 2];
+    curve->count += i == curve->count;
 }
 
 /* Returns the measured load factor nearest to one half. */

@@ -39,7 +39,8 @@ struct kvc_megakv_watching {
 void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetition_fn *fn, void *data,
                        int settling, double ns[KVC_MEGAKV_REPETITIONS]);
 
-/* Adds the median of the times `ns` at the coordinates of `where`, with their quartiles, and sorts them. */
+/* Adds the median of the times `ns` at the coordinates of `where`, with their quartiles, and sorts them. Of
+ * two medians at the same coordinates, the lower one stays. */
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
                                    const struct kvc_megakv_cost_point *where,
                                    double ns[KVC_MEGAKV_REPETITIONS]);
