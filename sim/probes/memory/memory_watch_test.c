@@ -1,7 +1,7 @@
 #include "sim/probes/memory/memory_watch.h"
 
 #include <criterion/criterion.h>
-#include <gsl/gsl_statistics.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -137,7 +137,8 @@ Test(memory_watch, waiting_for_the_core_is_not_the_memory)
     }
     atomic_store(&is_over, true);
     pthread_join(neighbour, NULL);
-    cr_expect_lt(gsl_stats_max(line_ns, 1, READINGS_BESIDE),
-                 20 * gsl_stats_median(line_ns, 1, READINGS_BESIDE));
+    /* One in six is interrupted. Of the others, some meet a host that is busy itself. */
+    gsl_sort(line_ns, 1, READINGS_BESIDE);
+    cr_expect_lt(line_ns[READINGS_BESIDE * 19 / 20], 10 * line_ns[READINGS_BESIDE / 2]);
     kvc_pages_free(buffer, bytes);
 }
