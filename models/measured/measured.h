@@ -129,8 +129,8 @@ enum kvc_status kvc_measured_run(struct kvc_measured *measured, const atomic_boo
 void kvc_measured_add_up(const struct kvc_measured *measured, uint32_t side, const bool *wanted,
                          struct kvc_histogram *latency, struct kvc_measured_sum *sum);
 
-/* Returns the mean power of the processors in the wanted windows, of which the first one is none [W]; NaN:
- * there is no meter. */
+/* Returns the mean power of the processors in the wanted windows [W]; NaN: there is no meter. The first
+ * window of a run must not be wanted, because no reading of the meter comes before it. */
 double kvc_measured_watts(const struct kvc_measured *measured, const bool *wanted);
 
 /* Fills in the result of a side in the wanted windows: everything but the parts that all windows decide. The

@@ -4,11 +4,12 @@
  * The reading is the ratio of a metric of B to that of A. Two successive turns (A B or B A) are a pair and
  * give one ratio. The first 10 ms of a turn, in which caches and queues settle, do not count; the other 20 ms
  * do. The disturbance of a pair is the share of these windows for which its threads were kept from running,
- * plus the relative difference of the speeds of its cores between its two turns. Of the pairs before, between
- * and after whose turns the memory was in its usual state (sim/probes/memory/memory_watch.h), the less
- * disturbed half counts, and every other one that was disturbed by at most 1 %; neither looks at what is
- * measured. The median over these pairs is the ratio, and the order statistics around it are its 95 %
- * interval, which assumes nothing about the distribution. */
+ * plus the relative difference of the speeds of its cores between its two turns. A pair is a candidate if, at
+ * the readings of the memory before, between and after its turns, handoffs were in their commonest state and
+ * lines did not change from one reading to the next (sim/probes/memory/memory_watch.h). Of the candidates,
+ * the less disturbed half counts, and so does every other one that was disturbed by at most 1 %. The choice
+ * does not look at the metrics. The median over these pairs is the ratio, and the order statistics around it
+ * are its 95 % interval, which assumes nothing about the distribution. */
 #ifndef KVC_MODELS_MEASURED_PAIR_H
 #define KVC_MODELS_MEASURED_PAIR_H
 

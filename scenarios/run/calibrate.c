@@ -78,11 +78,11 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
         }
     }
     if (status == KVC_OK && calibrated->steadiness.endurance_s <= 0) {
-        status =
-            kvc_diag_fail(diag, KVC_ERR_RUNTIME,
-                          "for %.0f s, this machine's memory was slower than in any of its usual states; "
-                          "calibrate again when nothing else uses the machine",
-                          endurance_s);
+        status = kvc_diag_fail(
+            diag, KVC_ERR_RUNTIME,
+            "for %.0f s in all, this machine's memory was slower than in any of its usual states; "
+            "calibrate again when nothing else uses the machine",
+            endurance_s);
     }
     kvc_machine_add_core_speed(&calibrated->machine, &calibrated->steadiness, calibrated->profile);
     kvc_machine_add_memory_speed(&calibrated->steadiness, calibrated->profile);

@@ -16,7 +16,7 @@ struct kvc_steadiness {
     uint32_t checks;
     uint32_t cores, windows;        /* Cores whose speed is known, and the number of speeds of each. */
     double *speed;                  /* Speeds by window, then by core [steps of arithmetic per ns]. */
-    struct kvc_memory_watch memory; /* Its buffer is NULL before the first check. */
+    struct kvc_memory_watch memory; /* Its buffer is NULL before the first reading. */
     /* The state of the machine to which the calibration refers; line_ns is NaN if the memory is not known,
      * and 0 before the first reading. */
     struct kvc_memory_rates reference;
@@ -27,8 +27,7 @@ struct kvc_steadiness {
 
 void kvc_steadiness_free(struct kvc_steadiness *steadiness);
 
-/* Times the arithmetic once more, then watches all cores for a window of 10 ms, and the memory for a
- * millisecond. */
+/* Times the arithmetic once more, then watches all cores for a window of 10 ms. */
 void kvc_steadiness_check(struct kvc_steadiness *steadiness);
 
 /* Reads the memory: `pool` on its awake cores; NULL: threads of their own, on all cores. The first call also
@@ -36,16 +35,19 @@ void kvc_steadiness_check(struct kvc_steadiness *steadiness);
  * reading, or a negative number if the memory is not known. */
 int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool);
 
-/* Returns whether the machine was in one state at two readings, and lines, handoffs and arithmetic as in the
- * reference. If not, it waits a little. Once the patience is used up, of which `lost_s` was lost since the
- * first reading, or `point_s` that of one point, all is well, unless random lines took three times as long as
- * in the reference: costs at such a time, as while a host moves the memory of its guest, tell nothing. That
- * is well too once `endurance_s` is used up, but then the calibration must fail. */
+/* Returns whether the measurement between two readings is to be kept. It is if the machine was in one state
+ * at both, and in that of the reference. Otherwise the function waits a little, subtracts `lost_s` (the time
+ * since the first reading) from the patience, and returns false. It returns true anyway once the patience is
+ * used up, or the part of one point, of which `point_s` is over. Random lines that took more than three times
+ * as long as in the reference are an exception: costs at such a time, as while a host moves the memory of its
+ * guest, are worthless. They use up `endurance_s` instead; once it is gone, the function returns true, and
+ * the calibration must fail. */
 bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s,
                             double point_s);
 
-/* Returns how far the machine was from the reference at two readings: the largest differences of lines,
- * handoffs and arithmetic between a core and the reference, as logarithms, of both readings together. */
+/* Returns the distance of the machine from the reference at two readings: the sum over both readings and over
+ * lines, handoffs and arithmetic of the largest |ln(time / reference)| of a core. Arithmetic that is faster
+ * than in the reference adds nothing. 0: as in the reference, or not known. */
 double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2]);
 
 /* Adds the speeds of the cores in a window; 0: not measured. Every window has the same cores. */

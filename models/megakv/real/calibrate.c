@@ -426,9 +426,9 @@ static const struct kvc_megakv_index_options quick_index = {.bytes = {0x1p20, 0x
                                                             .jobs = {64, 512, 4096, 32768},
                                                             .streams = {1}};
 
-/* Smallest index on a GPU in a quick calibration [bytes]. A large launch in a smaller one would be measured
- * in pieces. A thread needs the same time for them, but each of them waits for a GPU anew.
- */
+/* Smallest index on a GPU in a quick calibration [bytes]. In a smaller one, a large launch of inserts
+ * would be measured in pieces, which take a thread as long as the launch, but each adds the latency of a
+ * launch on a GPU. */
 static const double quick_on_gpu_bytes = 0x1p23;
 
 /* Memory besides the largest items: a margin for free places and the index, and room for packets and buffers.

@@ -29,7 +29,7 @@ typedef double kvc_megakv_repetition_fn(void *data, int repetition);
 struct kvc_megakv_watching {
     struct kvc_steadiness *steadiness;
     struct kvc_thread_pool *pool; /* Threads that are awake; NULL: only the calling one is. */
-    int attempts; /* Most attempts, for work that uses up something; 0: as many as there is patience for. */
+    int attempts; /* Most attempts, for work that uses up free places; 0: as many as there is patience for. */
 };
 
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,

@@ -28,10 +28,10 @@ enum {
  * arithmetic. */
 enum { HANDOFFS = 200, LOOKS = 64, STEPS = 3000 };
 
-/* Most time for one kind of lines, on a slow machine, after the first few pieces of it [s]. */
+/* Time after which a reading stops with one kind of lines, but not before a few pieces of it [s]. */
 static const double part_s = 0.5e-3;
 
-/* Pieces of a reading: one that a preemption lengthens must not be the middle one. */
+/* Pieces of a reading, of which the median counts, so that one with a preemption does not decide. */
 enum { PIECES_MIN = 3, PIECES_MAX = PREFETCHED / LINES_AT_ONCE };
 
 /* Most time for the handoffs, whose threads do not begin together [s]. */
@@ -345,5 +345,6 @@ struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *wa
         .line_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, line_ns)),
         .latency_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, latency_ns)),
         .bytes_per_s = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, bytes_per_s)),
-        .handoff_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, handoff_ns))};
+        .handoff_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, handoff_ns)),
+        .step_ns = mean_of_medians(watch, usual, offsetof(struct kvc_memory_rates, step_ns))};
 }

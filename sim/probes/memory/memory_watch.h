@@ -4,7 +4,8 @@
  *
  * Between two turns of a run (sim/probes/watched.h), neighbouring cores (0 and 1, 2 and 3) hand a line to
  * each other and back. Then all threads read the same buffer at once for about a millisecond: random lines
- * that do not depend on each other, random lines whose address the line before gives, and lines in order. */
+ * that do not depend on each other, random lines whose address the line before gives, and lines in order.
+ * Each ends with some arithmetic, which a busy sibling thread slows. */
 #ifndef KVC_SIM_PROBES_MEMORY_MEMORY_WATCH_H
 #define KVC_SIM_PROBES_MEMORY_MEMORY_WATCH_H
 
