@@ -56,13 +56,6 @@ static inline KVC_HOST_DEVICE uint64_t kvc_bytes_word_64(const uint8_t *from, ui
  * two to five times as long. */
 enum { KVC_BYTES_SHORT = 64 };
 
-static inline uint64_t kvc_bytes_load_64(const uint8_t *from)
-{
-    uint64_t word;
-    memcpy(&word, from, sizeof(word));
-    return word;
-}
-
 /** Copies `bytes` bytes, short ones in words that may overlap. The pieces must not overlap; `from` may be
  * NULL if `bytes` is 0. Host only. */
 static inline void kvc_bytes_copy(void *to, const void *from, uint32_t bytes)
@@ -80,9 +73,9 @@ static inline void kvc_bytes_copy(void *to, const void *from, uint32_t bytes)
         }
         return;
     }
-    uint64_t last = kvc_bytes_load_64(in + bytes - 8);
+    uint64_t last = kvc_bytes_word_64(in + bytes - 8, 8);
     for (uint32_t i = 0; i + 8 < bytes; i += 8) {
-        uint64_t word = kvc_bytes_load_64(in + i);
+        uint64_t word = kvc_bytes_word_64(in + i, 8);
         memcpy(out + i, &word, sizeof(word));
     }
     memcpy(out + bytes - 8, &last, sizeof(last));
@@ -99,9 +92,9 @@ static inline bool kvc_bytes_same(const uint8_t *a, const uint8_t *b, uint32_t b
         return kvc_bytes_word_64(a, bytes) == kvc_bytes_word_64(b, bytes);
     }
     for (uint32_t i = 0; i + 8 < bytes; i += 8) {
-        different |= kvc_bytes_load_64(a + i) ^ kvc_bytes_load_64(b + i);
+        different |= kvc_bytes_word_64(a + i, 8) ^ kvc_bytes_word_64(b + i, 8);
     }
-    different |= kvc_bytes_load_64(a + bytes - 8) ^ kvc_bytes_load_64(b + bytes - 8);
+    different |= kvc_bytes_word_64(a + bytes - 8, 8) ^ kvc_bytes_word_64(b + bytes - 8, 8);
     return different == 0;
 }
 

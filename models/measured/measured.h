@@ -53,7 +53,7 @@ struct kvc_measured_copy {
     bool caught_up;
     double oldest_sent_ns;
     struct kvc_histogram_pack latency;
-    double joules; /* Of the first task: energy that the meter showed; NaN: there is none [J]. */
+    double joules; /* The first task's copies have the energy that the meter showed [J]; NaN: no meter. */
 };
 
 /* Sums over some windows. */
