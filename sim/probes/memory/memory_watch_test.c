@@ -10,7 +10,7 @@
 #include "sim/probes/cores.h"
 #include "sim/probes/pin.h"
 
-enum { CORES = 2, READINGS = 8, SLOW_LINE = 3, SLOW_HANDOFF = 5, ATTEMPTS = 100 };
+enum { CORES = 2, READINGS = 8, SLOW_LINE = 3, SLOW_HANDOFF = 5, ENOUGH = 15, ATTEMPTS = 100 };
 
 static uint32_t counts[CORES] = {READINGS, READINGS};
 static struct kvc_memory_rates rates[CORES * READINGS];
@@ -92,7 +92,7 @@ Test(memory_watch, core_that_sleeps_is_not_slow)
     cr_expect_float_eq(rates_of(&watch).line_ns, 40, 1e-9);
 }
 
-/* On a busy machine, a neighbour may come too late to a handoff. */
+/* On a busy machine, one reading may tell anything, and a neighbour may come too late to a handoff. */
 Test(memory_watch, readings_have_all_rates)
 {
     struct kvc_diag diag = {0};
@@ -101,11 +101,12 @@ Test(memory_watch, readings_have_all_rates)
     uint32_t cores = kvc_cores_watch(speed);
     cr_assert_eq(kvc_memory_watch_open(&watch, cores, ATTEMPTS, &diag), KVC_OK, "%s", diag.message);
     struct kvc_memory_rates found = {0};
-    for (int i = 0; i < ATTEMPTS && (i == 0 || (cores > 1 && isnan(found.handoff_ns))); i++) {
+    for (int i = 0; i < ATTEMPTS && (i < ENOUGH || (cores > 1 && isnan(found.handoff_ns))); i++) {
         kvc_cores_read_memory(&watch);
         found = rates_of(&watch);
     }
-    cr_expect(found.line_ns > 0 && found.latency_ns > found.line_ns && found.bytes_per_s > 0);
+    cr_expect(found.line_ns > 0 && found.bytes_per_s > 0);
+    cr_expect_gt(found.latency_ns, found.line_ns);
     cr_expect(cores == 1 || found.handoff_ns > 0);
     kvc_memory_watch_close(&watch);
 }
