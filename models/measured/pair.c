@@ -117,24 +117,14 @@ static void read_pairs(const struct sides *sides, double *value[2][KVC_PAIR_METR
     free(wanted);
 }
 
-/* Returns whether the handoffs at reading i were usual, and the lines as at the reading before. */
-static bool is_steady(const struct kvc_memory_watch *memory, const bool *usual, uint32_t i)
-{
-    return usual[i] &&
-           (i == 0 || (usual[i - 1] && kvc_memory_watch_resemble(memory, KVC_MEMORY_LINES, i - 1, i)));
-}
-
-/* Sets counts[] to the pairs before, between and after whose turns handoffs were as usual and lines did not
- * change: a ratio needs no more, and where each of many cores changes for itself, a state of all of them does
- * not come back. If they are too few for an interval, further ones follow until there are enough. Reading i
- * is taken after turn i. */
-static void find_steady(const struct kvc_memory_watch *memory, const bool *usual, bool *counts,
-                        uint32_t pairs)
+/* Sets counts[] to the pairs before, between and after whose turns handoffs were as usual. If they are too
+ * few for an interval, further ones follow until there are enough. Reading i is taken after turn i. */
+static void find_usual(const struct kvc_memory_watch *memory, const bool *usual, bool *counts, uint32_t pairs)
 {
     for (uint32_t pair = 0; pair < pairs; pair++) {
         uint32_t turn = 2 * pair;
-        counts[pair] = is_steady(memory, usual, turn) &&
-                       (turn + 1 >= memory->count[0] || is_steady(memory, usual, turn + 1));
+        counts[pair] = (pair == 0 || usual[turn - 1]) && usual[turn] &&
+                       (turn + 1 >= memory->count[0] || usual[turn + 1]);
     }
     for (uint32_t pair = 0; kvc_quiet_count(counts, pairs) < KVC_PAIRS_LEAST && pair < pairs; pair++) {
         counts[pair] = true;
@@ -152,19 +142,15 @@ static void find_readings(const struct kvc_memory_watch *memory, const bool *cou
     }
 }
 
-/* Returns the largest disturbance of a pair that counts, of the candidates. */
-static double tolerated(const double *disturbed_frac, const bool *candidate, uint32_t pairs)
+/* Returns the median of values[0 .. count - 1] that are wanted, of which there is one at least. */
+static double median_of(double *values, const bool *wanted, uint32_t count)
 {
-    double *sorted = kvc_array_of(pairs + 1, sizeof(*sorted));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < pairs; i++) {
-        sorted[count] = disturbed_frac[i];
-        count += candidate[i];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        values[kept] = values[i];
+        kept += wanted[i];
     }
-    gsl_sort(sorted, 1, count);
-    double median = count > 0 ? gsl_stats_median_from_sorted_data(sorted, 1, count) : 0;
-    free(sorted);
-    return fmax(median, kvc_quiet_stalled_frac);
+    return gsl_stats_median(values, 1, kept);
 }
 
 /* Sets the reading of a metric over the wanted pairs in which both stores have it. */
@@ -202,19 +188,16 @@ static void read_result(struct sides *sides, struct kvc_pair_result *result)
     read_pairs(sides, value, disturbed_frac, pairs);
     bool *readings = kvc_array_of(measured->memory.room + 2 * room, sizeof(*readings));
     kvc_memory_watch_usual(&measured->memory, KVC_MEMORY_HANDOFFS, readings);
-    find_steady(&measured->memory, readings, counts, pairs);
+    find_usual(&measured->memory, readings, counts, pairs);
     *result = (struct kvc_pair_result){
         .pairs = pairs,
-        .disturbed_frac = tolerated(disturbed_frac, counts, pairs),
+        .counted = kvc_quiet_count(counts, pairs),
+        .disturbed_frac = median_of(disturbed_frac, counts, pairs),
         .core_speed_steps_per_ns = kvc_watched_core_speed(&measured->watched),
         .stalled_frac = kvc_watched_stalled_frac(&measured->watched),
         .others_frac = measured->noise.others_frac,
         .cores = measured->cores,
     };
-    for (uint32_t i = 0; i < pairs; i++) {
-        counts[i] = counts[i] && disturbed_frac[i] <= result->disturbed_frac;
-    }
-    result->counted = kvc_quiet_count(counts, pairs);
     find_readings(&measured->memory, counts, pairs, readings);
     result->memory = kvc_memory_watch_rates(&measured->memory, readings);
     for (uint32_t core = 0; core < measured->cores; core++) {

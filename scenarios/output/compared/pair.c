@@ -99,7 +99,7 @@ json_t *kvc_pair_json(const struct kvc_loaded *const loaded[2], const struct kvc
     if (result->disturbed_frac > noted_frac) {
         char text[160];
         snprintf(text, sizeof(text),
-                 "the machine disturbed even the quieter half of the pairs by up to %.0f %%: measure again",
+                 "the machine disturbed half of the pairs by %.0f %% and more: the intervals are wide",
                  100 * result->disturbed_frac);
         json_array_append_new(notes, kvc_json_text(text));
     }
@@ -179,7 +179,7 @@ void kvc_pair_write_table(const json_t *pair, bool color, FILE *out)
                 kvc_document_number(metric, "ratio"), differs ? table.plain : "", low, high,
                 differs ? "" : "   (no difference shown)");
     }
-    fprintf(out, "\n%.0f of %.0f pairs of turns count, disturbed by at most %.1f %%\n",
+    fprintf(out, "\n%.0f of %.0f pairs of turns count, half of them disturbed by %.1f %% or more\n",
             kvc_document_number(pair, "counted_pairs"), kvc_document_number(pair, "pairs"),
             100 * kvc_document_number(json_object_get(pair, "machine"), "disturbed_frac"));
     json_array_foreach(json_object_get(pair, "notes"), index, note)
