@@ -9,10 +9,6 @@ static const uint64_t full_bytes = UINT64_C(1) << 30, quick_bytes = UINT64_C(1) 
 /* Largest working set on both kinds of pages of a quick calibration, which has an index of that size. */
 static const uint64_t quick_pages_bytes = UINT64_C(1) << 28;
 
-/* Time that may be lost because the machine changes its state [s], and the part of it that one point may
- * take, about six attempts: with more, the first points of a bad minute leave nothing for the others. */
-static const double full_patience_s = 300, quick_patience_s = 60, patience_point_s = 0.15;
-
 /* Time that may be lost because the machine is disturbed [s]. */
 static const double endurance_s = 120;
 
@@ -63,8 +59,6 @@ enum kvc_status kvc_calibrate(const struct kvc_calibration_options *options,
     if (status != KVC_OK) {
         return status;
     }
-    calibrated->steadiness.patience_s = options->quick ? quick_patience_s : full_patience_s;
-    calibrated->steadiness.patience_point_s = patience_point_s;
     calibrated->steadiness.endurance_s = endurance_s;
     calibrated->profile = kvc_machine_profile(&calibrated->machine, options->version);
     const struct kvc_calibration calibration = {.machine = &calibrated->machine,

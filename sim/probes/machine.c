@@ -605,20 +605,16 @@ void kvc_machine_add_core_speed(const struct kvc_probed_machine *machine,
 
 void kvc_machine_add_memory_speed(const struct kvc_steadiness *steadiness, struct kvc_profile *profile)
 {
-    const struct kvc_memory_watch *memory = &steadiness->memory;
-    if (!(steadiness->reference.line_ns > 0)) {
+    const struct kvc_memory_rates *rates = &steadiness->reference;
+    if (!(rates->line_ns > 0)) {
         kvc_profile_comment(profile, "dram.watched_line is not known: it was not measured.");
         return;
     }
-    bool *usual = kvc_array_of(memory->room + 1, sizeof(*usual));
-    kvc_memory_watch_usual(memory, KVC_MEMORY_STATE, usual);
-    struct kvc_memory_rates rates = kvc_memory_watch_rates(memory, usual);
-    free(usual);
     kvc_profile_value(
-        profile, "dram", "watched_line", steadiness->reference.line_ns, "ns",
-        "independent random lines of 512 MiB while all cores read; costs of threads refer to it; in most of %u "
-        "readings %.4g ns, dependent ones %.4g ns, handoffs %.4g ns, lines in order %.4g GB/s",
-        memory->count[0], rates.line_ns, rates.latency_ns, rates.handoff_ns, rates.bytes_per_s / 1e9);
+        profile, "dram", "watched_line", rates->line_ns, "ns",
+        "independent random lines of 512 MiB while all cores read, in the commonest state of %u readings, which "
+        "costs of threads refer to; dependent lines take %.4g ns, handoffs %.4g ns, lines in order %.4g GB/s",
+        steadiness->memory.count[0], rates->latency_ns, rates->handoff_ns, rates->bytes_per_s / 1e9);
 }
 
 /* ---- comment lines of the machine file ---- */

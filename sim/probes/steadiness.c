@@ -103,57 +103,49 @@ int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc
     return memory->count[0] - 1;
 }
 
-/* Returns whether a core's lines were slower at a reading than in any state. */
-static bool is_disturbed(const struct kvc_steadiness *steadiness, uint32_t reading)
+bool kvc_steadiness_disturbed(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s)
 {
     const struct kvc_memory_watch *memory = &steadiness->memory;
-    for (uint32_t core = 0; core < memory->cores; core++) {
-        if (memory->rates[(size_t)core * memory->room + reading].line_ns >
-            disturbed_ratio * steadiness->reference.line_ns) {
-            return true;
-        }
+    double slowest_ns = 0;
+    for (uint32_t i = 0; i < 2 * memory->cores && reading[0] >= 0 && reading[1] >= 0; i++) {
+        size_t row = (size_t)(i / 2) * memory->room;
+        slowest_ns = fmax(slowest_ns, memory->rates[row + (size_t)reading[i % 2]].line_ns);
     }
-    return false;
-}
-
-bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s,
-                            double point_s)
-{
-    const struct kvc_memory_watch *memory = &steadiness->memory;
-    if (reading[0] < 0 || reading[1] < 0) {
-        return true;
-    }
-    uint32_t first = (uint32_t)reading[0], second = (uint32_t)reading[1];
-    bool disturbed = is_disturbed(steadiness, first) || is_disturbed(steadiness, second);
-    bool settled = !disturbed && kvc_memory_watch_resemble(memory, KVC_MEMORY_STATE, first, second) &&
-                   kvc_memory_watch_is_at(memory, first, &steadiness->reference) &&
-                   kvc_memory_watch_is_at(memory, second, &steadiness->reference);
-    double *left_s = disturbed ? &steadiness->endurance_s : &steadiness->patience_s;
-    if (settled || *left_s <= 0 || (!disturbed && point_s > steadiness->patience_point_s)) {
-        return true;
+    if (!(slowest_ns > disturbed_ratio * steadiness->reference.line_ns) || steadiness->endurance_s <= 0) {
+        return false;
     }
     nanosleep(&readings_apart, NULL);
-    *left_s -= lost_s + (double)readings_apart.tv_nsec * 1e-9;
-    return false;
+    steadiness->endurance_s -= lost_s + (double)readings_apart.tv_nsec * 1e-9;
+    return true;
+}
+
+void kvc_steadiness_settle(struct kvc_steadiness *steadiness)
+{
+    const struct kvc_memory_watch *memory = &steadiness->memory;
+    if (steadiness->reference.line_ns > 0) {
+        bool *usual = kvc_array_of(memory->room + 1, sizeof(*usual));
+        kvc_memory_watch_usual(memory, KVC_MEMORY_STATE, usual);
+        steadiness->reference = kvc_memory_watch_rates(memory, usual);
+        free(usual);
+    }
 }
 
 double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2])
 {
     const struct kvc_memory_watch *memory = &steadiness->memory;
     const struct kvc_memory_rates *reference = &steadiness->reference;
-    double distance = 0;
-    for (int i = 0; i < 2 && reading[0] >= 0 && reading[1] >= 0; i++) {
-        double line = 0, handoff = 0, step = 0;
-        for (uint32_t core = 0; core < memory->cores; core++) {
-            const struct kvc_memory_rates *rates =
-                &memory->rates[(size_t)core * memory->room + (size_t)reading[i]];
-            line = fmax(line, fabs(log(rates->line_ns / reference->line_ns))); /* fmax ignores NaN. */
-            handoff = fmax(handoff, fabs(log(rates->handoff_ns / reference->handoff_ns)));
-            step = fmax(step, log(rates->step_ns / reference->step_ns));
-        }
-        distance += line + handoff + step;
+    double sum = 0;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < 2 * memory->cores && reading[0] >= 0 && reading[1] >= 0; i++) {
+        const struct kvc_memory_rates *rates =
+            &memory->rates[(size_t)(i / 2) * memory->room + (size_t)reading[i % 2]];
+        double line = fabs(log(rates->line_ns / reference->line_ns)),
+               handoff = fabs(log(rates->handoff_ns / reference->handoff_ns)),
+               step = log(rates->step_ns / reference->step_ns);
+        sum += rates->line_ns > 0 ? fmax(fmax(line, handoff), step) : 0; /* fmax ignores NaN. */
+        known += rates->line_ns > 0;
     }
-    return distance;
+    return known > 0 ? sum / known : 0;
 }
 
 void kvc_steadiness_check(struct kvc_steadiness *steadiness)

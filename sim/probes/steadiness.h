@@ -20,8 +20,6 @@ struct kvc_steadiness {
     /* The state of the machine to which the calibration refers; line_ns is NaN if the memory is not known,
      * and 0 before the first reading. */
     struct kvc_memory_rates reference;
-    double patience_s;       /* Time that may still be lost because the machine changes its state [s]. */
-    double patience_point_s; /* Most of it that one point of a calibration may take [s]. */
     double endurance_s; /* Time that may still be lost because the memory is slower than in any state [s]. */
 };
 
@@ -31,23 +29,23 @@ void kvc_steadiness_free(struct kvc_steadiness *steadiness);
 void kvc_steadiness_check(struct kvc_steadiness *steadiness);
 
 /* Reads the memory: `pool` on its awake cores; NULL: threads of their own, on all cores. The first call also
- * finds the reference, the lower quartile of a hundred readings in two seconds. Returns the number of the
- * reading, or a negative number if the memory is not known. */
+ * finds a reference to begin with, the lower quartile of a hundred readings in two seconds. Returns the
+ * number of the reading, or a negative number if the memory is not known. */
 int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc_thread_pool *pool);
 
-/* Returns whether the measurement between two readings is to be kept. It is if the machine was in one state
- * at both, and in that of the reference. Otherwise the function waits a little, subtracts `lost_s` (the time
- * since the first reading) from the patience, and returns false. It returns true anyway once the patience is
- * used up, or the part of one point, of which `point_s` is over. Random lines that took more than three times
- * as long as in the reference are an exception: costs at such a time, as while a host moves the memory of its
- * guest, are worthless. They use up `endurance_s` instead; once it is gone, the function returns true, and
- * the calibration must fail. */
-bool kvc_steadiness_settled(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s,
-                            double point_s);
+/* Returns whether the measurement between two readings is to be repeated: random lines took more than three
+ * times as long as in the reference. Costs at such a time, as while a host moves the memory of its guest, are
+ * worthless. The function then waits a little and subtracts `lost_s`, the time since the first reading, from
+ * the endurance. Once that is used up, it returns false, and the calibration must fail. */
+bool kvc_steadiness_disturbed(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s);
 
-/* Returns the distance of the machine from the reference at two readings: the sum over both readings and over
- * lines, handoffs and arithmetic of the largest |ln(time / reference)| of a core. Arithmetic that is faster
- * than in the reference adds nothing. 0: as in the reference, or not known. */
+/* Makes the commonest state of all readings the reference. */
+void kvc_steadiness_settle(struct kvc_steadiness *steadiness);
+
+/* Returns the distance of the machine from the reference at two readings: the mean over both and over all
+ * cores of the largest |ln(time / reference)| of lines, handoffs and arithmetic. Arithmetic that is faster
+ * than in the reference, as beside a sibling that sleeps, adds nothing. 0: as in the reference, or not known.
+ */
 double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2]);
 
 /* Adds the speeds of the cores in a window; 0: not measured. Every window has the same cores. */

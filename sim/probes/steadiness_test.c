@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "sim/base/clock.h"
 #include "sim/probes/core_watch.h"
@@ -67,23 +68,42 @@ static struct kvc_memory_rates rates[CORES * READINGS] = {
     {40, 250, 20e9, 30, 1.8}, {41, 250, 20e9, 30, 1.8}, {80, 250, 20e9, 30, 1.8}, {90, 250, 20e9, 30, 1.8}};
 static uint32_t counts[CORES] = {READINGS, READINGS};
 
-Test(steadiness, disturbances_are_waited_for_longer_than_other_states)
+Test(steadiness, disturbances_are_waited_for)
 {
     struct kvc_steadiness steadiness = {
         .memory = {.cores = CORES, .room = READINGS, .count = counts, .rates = rates},
         .reference = rates[0],
-        .patience_s = 3,
-        .patience_point_s = 1,
         .endurance_s = 10};
-    const int64_t quiet[] = {0, 1}, changed[] = {0, 2}, disturbed[] = {0, 3};
-    cr_expect(kvc_steadiness_settled(&steadiness, quiet, 1, 1));
-    cr_expect_not(kvc_steadiness_settled(&steadiness, changed, 1, 1));
-    cr_expect(kvc_steadiness_settled(&steadiness, changed, 1, 2),
-              "the point has had its part of the patience");
-    cr_expect_not(kvc_steadiness_settled(&steadiness, changed, 2, 1));
-    cr_expect(kvc_steadiness_settled(&steadiness, changed, 1, 1), "patience is used up");
-    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9, 99));
-    cr_expect_not(kvc_steadiness_settled(&steadiness, disturbed, 9, 99));
-    cr_expect(kvc_steadiness_settled(&steadiness, disturbed, 9, 99));
+    const int64_t changed[] = {0, 2}, disturbed[] = {0, 3};
+    cr_expect_not(kvc_steadiness_disturbed(&steadiness, changed, 1));
+    cr_expect(kvc_steadiness_disturbed(&steadiness, disturbed, 9));
+    cr_expect(kvc_steadiness_disturbed(&steadiness, disturbed, 9));
+    cr_expect_not(kvc_steadiness_disturbed(&steadiness, disturbed, 9), "the endurance is used up");
     cr_expect_leq(steadiness.endurance_s, 0);
+}
+
+/* Two of four readings are quiet, and the others differ from them and from each other. */
+Test(steadiness, the_commonest_state_is_the_reference)
+{
+    struct kvc_steadiness steadiness = {
+        .memory = {.cores = CORES, .room = READINGS, .count = counts, .rates = rates}, .reference = rates[2]};
+    const int64_t quiet[] = {0, 1}, changed[] = {0, 2}, unknown[] = {-1, -1};
+    kvc_steadiness_settle(&steadiness);
+    cr_expect_float_eq(steadiness.reference.line_ns, 40.5, 1e-9);
+    cr_expect_lt(kvc_steadiness_distance(&steadiness, quiet), log(1.02));
+    cr_expect_float_eq(kvc_steadiness_distance(&steadiness, changed), log(2) / 2, 1e-9);
+    cr_expect_eq(kvc_steadiness_distance(&steadiness, unknown), 0);
+}
+
+/* Beside a busy sibling thread, arithmetic takes longer, and lines may not. */
+Test(steadiness, a_busy_sibling_is_another_state)
+{
+    struct kvc_memory_rates beside[CORES * READINGS];
+    memcpy(beside, rates, sizeof(beside));
+    beside[1].step_ns *= 1.8;
+    const struct kvc_steadiness steadiness = {
+        .memory = {.cores = CORES, .room = READINGS, .count = counts, .rates = beside},
+        .reference = rates[0]};
+    const int64_t reading[] = {1, 1};
+    cr_expect_gt(kvc_steadiness_distance(&steadiness, reading), log(1.3));
 }

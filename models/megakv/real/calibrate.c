@@ -148,11 +148,6 @@ static uint32_t keys_of(const struct stage_options *params)
     return keys;
 }
 
-/* For seconds, packets of new stores sometimes take three to ten times as long, although lines, handoffs and
- * arithmetic are as usual. Nothing makes them faster, so the lower median of passes some seconds apart
- * counts. */
-enum { RECEIVE_PASSES = 2 };
-
 /* Measures everything with a number of pipelines. Items of other lengths of keys than the first are measured
  * with the most pipelines only, which saves minutes. */
 static enum kvc_status survey_pipelines(struct plan *plan, uint32_t pipelines, double done_frac,
@@ -161,8 +156,8 @@ static enum kvc_status survey_pipelines(struct plan *plan, uint32_t pipelines, d
     const struct stage_options *params = plan->params;
     uint32_t keys = keys_of(params), items = pipelines < plan->threads.most ? 1 : keys;
     enum kvc_status status = KVC_OK;
-    for (uint32_t i = 0; status == KVC_OK && i < RECEIVE_PASSES * keys; i++) {
-        status = survey_frames(plan, params->shapes[i % keys].key_bytes, pipelines, diag);
+    for (uint32_t k = 0; status == KVC_OK && k < keys; k++) {
+        status = survey_frames(plan, params->shapes[k].key_bytes, pipelines, diag);
     }
     if (status == KVC_OK) {
         status = survey_full_store(plan, pipelines, diag);
@@ -569,6 +564,9 @@ static struct kvc_megakv_index_options index_options(bool is_quick, bool on_gpu,
     return options;
 }
 
+/* Passes over all points. */
+enum { FULL_PASSES = 3, QUICK_PASSES = 2 };
+
 /* Measures everything. */
 static enum kvc_status measure(const struct kvc_calibration *calibration, struct launch_fits *launches,
                                struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)
@@ -583,14 +581,22 @@ static enum kvc_status measure(const struct kvc_calibration *calibration, struct
         kvc_progress_report(calibration->progress, "launches", 0);
         status = measure_launches(on_gpu, launches, diag);
     }
-    if (status == KVC_OK) {
-        status = kvc_megakv_measure_index(&index, calibration->steadiness, calibration->progress, measurement,
-                                          diag);
+    uint32_t passes = calibration->quick ? QUICK_PASSES : FULL_PASSES;
+    struct kvc_megakv_measurement *pass = kvc_array_of(passes, sizeof(*pass));
+    for (uint32_t p = 0; p < passes && status == KVC_OK; p++) {
+        status =
+            kvc_megakv_measure_index(&index, calibration->steadiness, calibration->progress, &pass[p], diag);
+        if (status == KVC_OK) {
+            status = measure_stages(&params, calibration->steadiness, calibration->progress, &pass[p], diag);
+        }
     }
     if (status == KVC_OK) {
-        status = measure_stages(&params, calibration->steadiness, calibration->progress, measurement, diag);
+        kvc_steadiness_settle(calibration->steadiness);
+        kvc_megakv_measurement_choose(pass, passes, calibration->steadiness, measurement);
+        status = kvc_megakv_measurement_fit(measurement, diag);
     }
-    return status == KVC_OK ? kvc_megakv_measurement_fit(measurement, diag) : status;
+    free(pass);
+    return status;
 }
 
 enum kvc_status kvc_megakv_calibrate(const struct kvc_calibration *calibration, struct kvc_diag *diag)

@@ -221,7 +221,7 @@ static void measure_search(struct bench *bench, enum found found, struct kvc_meg
     where->size = bench->jobs;
     where->threads = bench->streams;
     kvc_megakv_repeat(&bench->watching, search_again, bench, settling_launches(bench), ns);
-    kvc_megakv_measured_curve_add(curve, where, ns);
+    kvc_megakv_measured_curve_add(curve, &bench->watching, where, ns);
 }
 
 /* Measures a launch that changes the load factor. In a small index, several launches stand for a large one,
@@ -240,7 +240,7 @@ static void measure_change(struct bench *bench, kvc_megakv_repetition_fn *fn, en
         ns[i] *= (double)jobs / bench->jobs;
     }
     bench->jobs = jobs;
-    kvc_megakv_measured_curve_add(curve, where, ns);
+    kvc_megakv_measured_curve_add(curve, &bench->watching, where, ns);
 }
 
 /* Measures launches of all sizes at one load factor. */

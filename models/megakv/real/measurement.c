@@ -63,55 +63,33 @@ void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetiti
                        int settling, double ns[KVC_MEGAKV_REPETITIONS])
 {
     struct kvc_steadiness *steadiness = watching->steadiness;
-    double began_s = kvc_clock_wall_s(), started_s, now_s, attempt_ns[KVC_MEGAKV_REPETITIONS],
-           nearest = INFINITY;
-    int64_t reading[2];
+    int64_t *reading = watching->reading;
     int attempts = 0;
+    double started_s;
     do {
         started_s = kvc_clock_wall_s();
         reading[0] = kvc_steadiness_read_memory(steadiness, watching->pool);
-        repeat(fn, data, settling, attempt_ns);
+        repeat(fn, data, settling, ns);
         reading[1] = kvc_steadiness_read_memory(steadiness, watching->pool);
-        double distance = kvc_steadiness_distance(steadiness, reading);
-        if (distance < nearest) {
-            nearest = distance;
-            memcpy(ns, attempt_ns, sizeof(attempt_ns));
-        }
-        now_s = kvc_clock_wall_s();
-    } while (!kvc_steadiness_settled(steadiness, reading, now_s - started_s, now_s - began_s) &&
+    } while (kvc_steadiness_disturbed(steadiness, reading, kvc_clock_wall_s() - started_s) &&
              ++attempts != watching->attempts);
 }
 
-/* Returns whether two points have the same coordinates. */
-static bool is_at(const struct kvc_megakv_cost_point *point, const struct kvc_megakv_cost_point *where)
-{
-    struct kvc_megakv_cost_point same = *where;
-    same.ns = point->ns;
-    return memcmp(point, &same, sizeof(same)) == 0;
-}
-
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
+                                   const struct kvc_megakv_watching *watching,
                                    const struct kvc_megakv_cost_point *where,
                                    double ns[KVC_MEGAKV_REPETITIONS])
 {
-    const uint32_t repetitions = KVC_MEGAKV_REPETITIONS;
-    struct kvc_megakv_cost_curve *curve = &measured->curve;
-    uint32_t i = 0;
-    while (i < curve->count && !is_at(&curve->point[i], where)) {
-        i++;
-    }
+    const uint32_t repetitions = KVC_MEGAKV_REPETITIONS, i = measured->curve.count++;
     if (i == KVC_MEGAKV_COST_POINTS_MAX) {
         KVC_BUG("a cost curve of more than %d points", KVC_MEGAKV_COST_POINTS_MAX);
     }
     gsl_sort(ns, 1, repetitions);
-    if (i < curve->count && curve->point[i].ns <= ns[repetitions / 2]) {
-        return;
-    }
     measured->low_ns[i] = ns[repetitions / 4];
     measured->high_ns[i] = ns[3 * repetitions / 4];
-    curve->point[i] = *where;
-    curve->point[i].ns = ns[repetitions / 2];
-    curve->count += i == curve->count;
+    measured->curve.point[i] = *where;
+    measured->curve.point[i].ns = ns[repetitions / 2];
+    memcpy(measured->reading[i], watching->reading, sizeof(watching->reading));
 }
 
 /* Returns the measured load factor nearest to one half. */
@@ -168,6 +146,60 @@ const struct kvc_megakv_measured_curve *kvc_megakv_curve_of(const struct kvc_meg
                                                             const struct kvc_megakv_named_curve *named)
 {
     return (const struct kvc_megakv_measured_curve *)((const char *)measurement + named->offset);
+}
+
+/* Passes over the points that a calibration makes at most. */
+enum { PASSES_MAX = 8 };
+
+/* Distance of a candidate. */
+static const double near_distance = 0.2231; /* ln 1.25 */
+
+/* Returns the pass whose time counts for point i of a curve. */
+static uint32_t choose_pass(const struct kvc_megakv_measured_curve *const *of, uint32_t passes,
+                            const struct kvc_steadiness *steadiness, uint32_t i)
+{
+    double distance[PASSES_MAX], nearest = INFINITY;
+    uint32_t candidate[PASSES_MAX], candidates = 0;
+    for (uint32_t p = 0; p < passes; p++) {
+        distance[p] = kvc_steadiness_distance(steadiness, of[p]->reading[i]);
+        nearest = fmin(nearest, distance[p]);
+    }
+    for (uint32_t p = 0; p < passes; p++) {
+        if (distance[p] > fmax(near_distance, nearest)) {
+            continue;
+        }
+        uint32_t at = candidates++;
+        for (; at > 0 && of[candidate[at - 1]]->curve.point[i].ns > of[p]->curve.point[i].ns; at--) {
+            candidate[at] = candidate[at - 1];
+        }
+        candidate[at] = p;
+    }
+    return candidate[(candidates - 1) / 2];
+}
+
+void kvc_megakv_measurement_choose(const struct kvc_megakv_measurement *pass, uint32_t passes,
+                                   const struct kvc_steadiness *steadiness,
+                                   struct kvc_megakv_measurement *chosen)
+{
+    *chosen = pass[0];
+    for (int c = 0; c < KVC_MEGAKV_MEASURED_CURVES; c++) {
+        const struct kvc_megakv_named_curve *named = &kvc_megakv_named_curves[c];
+        const struct kvc_megakv_measured_curve *of[PASSES_MAX];
+        struct kvc_megakv_measured_curve *to =
+            (struct kvc_megakv_measured_curve *)((char *)chosen + named->offset);
+        for (uint32_t p = 0; p < passes; p++) {
+            of[p] = kvc_megakv_curve_of(&pass[p], named);
+            if (of[p]->curve.count != to->curve.count) {
+                KVC_BUG("passes of a calibration with different points of %s", named->name);
+            }
+        }
+        for (uint32_t i = 0; i < to->curve.count; i++) {
+            const struct kvc_megakv_measured_curve *best = of[choose_pass(of, passes, steadiness, i)];
+            to->curve.point[i] = best->curve.point[i];
+            to->low_ns[i] = best->low_ns[i];
+            to->high_ns[i] = best->high_ns[i];
+        }
+    }
 }
 
 enum kvc_status kvc_megakv_measurement_fit(struct kvc_megakv_measurement *measurement, struct kvc_diag *diag)

@@ -11,13 +11,14 @@
 
 /* A measured cost curve: its points with their quartiles, and the straight line that fits them. */
 
-/* Repetitions of the measurement of a point. */
-enum { KVC_MEGAKV_REPETITIONS = 25 };
+/* Repetitions of the measurement of a point in one pass. */
+enum { KVC_MEGAKV_REPETITIONS = 9 };
 
 struct kvc_megakv_measured_curve {
     struct kvc_megakv_cost_curve curve;
     double low_ns[KVC_MEGAKV_COST_POINTS_MAX], high_ns[KVC_MEGAKV_COST_POINTS_MAX]; /* Quartiles [ns]. */
-    struct kvc_fit fit; /* Time over size; see kvc_megakv_measured_curve_fit. */
+    int64_t reading[KVC_MEGAKV_COST_POINTS_MAX][2]; /* Of the memory, before and after. */
+    struct kvc_fit fit;                             /* Time over size; see kvc_megakv_measured_curve_fit. */
     bool is_extra; /* The difference of two times, which may be 0: without enough points, there is no line. */
 };
 
@@ -29,19 +30,20 @@ typedef double kvc_megakv_repetition_fn(void *data, int repetition);
 struct kvc_megakv_watching {
     struct kvc_steadiness *steadiness;
     struct kvc_thread_pool *pool; /* Threads that are awake; NULL: only the calling one is. */
-    int attempts; /* Most attempts, for work that uses up free places; 0: as many as there is patience for. */
+    int attempts;                 /* Most attempts, for work that uses up free places; 0: any number. */
+    int64_t reading[2];           /* Of the memory before and after the latest measurement. */
 };
 
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,
  * whose results it writes to `ns`. All measurements of stages repeat here. The memory is read before and
- * after: if the machine changed its state meanwhile, all begins again, within limits. The attempt counts
- * whose readings are nearest to the reference. */
+ * after: if it was slower than in any state, all begins again. */
 void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetition_fn *fn, void *data,
                        int settling, double ns[KVC_MEGAKV_REPETITIONS]);
 
-/* Adds the median of the times `ns` at the coordinates of `where`, with their quartiles, and sorts them. Of
- * two medians at the same coordinates, the lower one stays. */
+/* Adds the median of the times `ns` of the latest measurement at the coordinates of `where`, with their
+ * quartiles, and sorts them. */
 void kvc_megakv_measured_curve_add(struct kvc_megakv_measured_curve *measured,
+                                   const struct kvc_megakv_watching *watching,
                                    const struct kvc_megakv_cost_point *where,
                                    double ns[KVC_MEGAKV_REPETITIONS]);
 
@@ -68,6 +70,14 @@ struct kvc_megakv_named_curve {
 extern const struct kvc_megakv_named_curve kvc_megakv_named_curves[KVC_MEGAKV_MEASURED_CURVES];
 const struct kvc_megakv_measured_curve *kvc_megakv_curve_of(const struct kvc_megakv_measurement *measurement,
                                                             const struct kvc_megakv_named_curve *named);
+
+/* Chooses each point from passes over all points, which are minutes apart: the machine meets each of them in
+ * several of its states. Those passes are candidates in which the machine was within a factor of 1.25 of the
+ * steadiness's reference, or else the nearest one. The lower median of their times counts: receivers
+ * sometimes take three to ten times as long for seconds although all readings are as usual. */
+void kvc_megakv_measurement_choose(const struct kvc_megakv_measurement *pass, uint32_t passes,
+                                   const struct kvc_steadiness *steadiness,
+                                   struct kvc_megakv_measurement *chosen);
 
 /* Fits the curves that the values of cpu, dram and gpu come from, and that the summary shows. Returns
  * KVC_ERR_RUNTIME if no line fits the times. */

@@ -90,7 +90,7 @@ static void measure_point(struct kvc_megakv_survey *survey, kvc_megakv_repetitio
     struct kvc_megakv_cost_point where = place_of(survey, touched_bytes(survey));
     where.footprint_bytes = footprint_bytes;
     kvc_megakv_repeat(&survey->watching, fn, survey, settling, ns);
-    kvc_megakv_measured_curve_add(curve, &where, ns);
+    kvc_megakv_measured_curve_add(curve, &survey->watching, &where, ns);
 }
 
 /* ---- senders ---- */
@@ -167,7 +167,7 @@ static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kv
     uint64_t misses = 0;
     survey->work = item_reads;
     kvc_megakv_repeat(&survey->watching, read_again, survey, 0, ns);
-    kvc_megakv_measured_curve_add(&survey->measurement->read, &where, ns);
+    kvc_megakv_measured_curve_add(&survey->measurement->read, &survey->watching, &where, ns);
     uint32_t slowest = slowest_of(survey->round, threads);
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         slowest_s += survey->round[i].each_send_s[slowest];
@@ -177,7 +177,7 @@ static enum kvc_status measure_reads(struct kvc_megakv_survey *survey, struct kv
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] *= slowest_s / mean_s;
     }
-    kvc_megakv_measured_curve_add(&survey->measurement->read_slowest, &where, ns);
+    kvc_megakv_measured_curve_add(&survey->measurement->read_slowest, &survey->watching, &where, ns);
     return check_misses(misses, (uint64_t)KVC_MEGAKV_REPETITIONS * item_reads.gets * threads, diag);
 }
 
@@ -191,7 +191,7 @@ void kvc_megakv_survey_read_batches(struct kvc_megakv_survey *survey)
         const struct kvc_megakv_cost_point where = {.size = batches_bytes(survey, survey->work.gets),
                                                     .threads = survey->testbench.params.pipelines};
         kvc_megakv_repeat(&survey->watching, read_again, survey, 0, ns);
-        kvc_megakv_measured_curve_add(&survey->measurement->read_batch, &where, ns);
+        kvc_megakv_measured_curve_add(&survey->measurement->read_batch, &survey->watching, &where, ns);
     }
 }
 
@@ -219,7 +219,7 @@ static void note_misses(struct kvc_megakv_survey *survey, struct kvc_megakv_meas
     survey->work.search = KVC_MEGAKV_TESTBENCH_NO_SEARCH;
     kvc_megakv_repeat(&survey->watching, read_again, survey, 0, ns);
     for (size_t i = 0; i < count; i++) {
-        kvc_megakv_measured_curve_add(curves[i], &where, ns);
+        kvc_megakv_measured_curve_add(curves[i], &survey->watching, &where, ns);
     }
 }
 
@@ -334,7 +334,7 @@ void kvc_megakv_survey_receive(struct kvc_megakv_survey *survey, uint32_t frame_
         survey->work.gets = batch_rows[i];
         where.footprint_bytes = batches_bytes(survey, survey->work.gets);
         kvc_megakv_repeat(&survey->watching, receive_again, survey, 0, ns);
-        kvc_megakv_measured_curve_add(&survey->measurement->receive, &where, ns);
+        kvc_megakv_measured_curve_add(&survey->measurement->receive, &survey->watching, &where, ns);
     }
 }
 
@@ -436,7 +436,7 @@ void kvc_megakv_survey_pass(struct kvc_megakv_survey *survey)
     for (int i = 0; i < KVC_MEGAKV_REPETITIONS; i++) {
         ns[i] = pass_ns;
     }
-    kvc_megakv_measured_curve_add(&survey->measurement->pass, &where, ns);
+    kvc_megakv_measured_curve_add(&survey->measurement->pass, &survey->watching, &where, ns);
 }
 
 /* A repetition is a round of SETs and one of a mix. Noise can make the difference negative. */
@@ -461,7 +461,7 @@ void kvc_megakv_survey_mix(struct kvc_megakv_survey *survey)
         kvc_megakv_testbench_frame_requests(KVC_MEGAKV_TESTBENCH_MIX, params->key_bytes, params->value_bytes);
     survey->work = (struct kvc_megakv_testbench_work){.sets = MANY_SETS};
     kvc_megakv_repeat(&survey->watching, mix_again, survey, 0, ns);
-    kvc_megakv_measured_curve_add(&survey->measurement->mix, &where, ns);
+    kvc_megakv_measured_curve_add(&survey->measurement->mix, &survey->watching, &where, ns);
 }
 
 static double collect_again(void *data, int repetition)
@@ -480,6 +480,6 @@ void kvc_megakv_survey_drain(struct kvc_megakv_survey *survey)
         struct kvc_megakv_cost_point where = {.size = jobs, .threads = pipelines};
         survey->work = (struct kvc_megakv_testbench_work){.sets = (jobs / 2 + pipelines - 1) / pipelines};
         kvc_megakv_repeat(&survey->watching, collect_again, survey, 0, ns);
-        kvc_megakv_measured_curve_add(&survey->measurement->drain, &where, ns);
+        kvc_megakv_measured_curve_add(&survey->measurement->drain, &survey->watching, &where, ns);
     }
 }

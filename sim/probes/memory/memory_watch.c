@@ -326,19 +326,6 @@ struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *wat
         .step_ns = lower_quartile(watch, offsetof(struct kvc_memory_rates, step_ns))};
 }
 
-bool kvc_memory_watch_is_at(const struct kvc_memory_watch *watch, uint32_t reading,
-                            const struct kvc_memory_rates *rates)
-{
-    uint32_t different = 0;
-    for (uint32_t core = 0; core < watch->cores; core++) {
-        const struct kvc_memory_rates *read = &watch->rates[(size_t)core * watch->room + reading];
-        different += !alike(read->handoff_ns, rates->handoff_ns) ||
-                     read->line_ns > alike_ratio * rates->line_ns ||
-                     read->step_ns > alike_ratio * rates->step_ns;
-    }
-    return different <= watch->cores / DIFFERENT_PER;
-}
-
 struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch, const bool *usual)
 {
     return (struct kvc_memory_rates){

@@ -74,12 +74,6 @@ double kvc_memory_watch_line_ns(const struct kvc_memory_watch *watch, const bool
  * reading has. */
 struct kvc_memory_rates kvc_memory_watch_fast(const struct kvc_memory_watch *watch);
 
-/* Returns whether, on all but a quarter of the cores, handoffs took at most 1.25 times as long as in `rates`,
- * or as much less, and lines and arithmetic at most 1.25 times as long: they are faster where siblings sleep.
- * What is not known does not count. */
-bool kvc_memory_watch_is_at(const struct kvc_memory_watch *watch, uint32_t reading,
-                            const struct kvc_memory_rates *rates);
-
 /* Returns the means over the cores of the medians of their usual readings. The threads must have ended. */
 struct kvc_memory_rates kvc_memory_watch_rates(const struct kvc_memory_watch *watch, const bool *usual);
 

@@ -56,17 +56,6 @@ Test(memory_watch, readings_in_another_state_are_not_usual)
     }
 }
 
-Test(memory_watch, a_busy_sibling_and_slow_lines_are_not_the_reference)
-{
-    struct kvc_memory_watch watch = watch_of_two_states();
-    struct kvc_memory_rates reference = kvc_memory_watch_fast(&watch);
-    rates[READINGS + 1].step_ns = 3.2;
-    for (uint32_t i = 0; i < READINGS; i++) {
-        cr_expect_eq(kvc_memory_watch_is_at(&watch, i, &reference),
-                     i != 1 && i != SLOW_LINE && i != SLOW_HANDOFF, "reading %u", i);
-    }
-}
-
 Test(memory_watch, lines_are_told_by_core)
 {
     struct kvc_memory_watch watch = watch_of_two_states();
