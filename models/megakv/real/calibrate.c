@@ -86,7 +86,8 @@ static enum kvc_status survey_frames(struct plan *plan, uint32_t key_bytes, uint
     enum kvc_status status = KVC_OK;
     for (int f = 0; status == KVC_OK && f < FRAMES_MAX && params->frames[f] > 0; f++) {
         status = kvc_megakv_survey_open(&plan->survey, key_bytes, params->usual_value_bytes,
-                                        params->items_bytes[0], 0, params->frames[f], pipelines, diag);
+                                        params->items_bytes[0], 0, params->frames[f], pipelines,
+                                        KVC_MEGAKV_TESTBENCH_GETS, diag);
         if (status == KVC_OK) {
             kvc_megakv_survey_receive(&plan->survey, params->frames[f]);
         }
@@ -100,8 +101,9 @@ static enum kvc_status survey_full_store(struct plan *plan, uint32_t pipelines, 
     const struct stage_options *params = plan->params;
     const struct shapes *shapes = &params->shapes[0];
     double items_bytes = params->items_bytes[1] > 0 ? params->items_bytes[1] : params->items_bytes[0];
-    enum kvc_status status = kvc_megakv_survey_open(
-        &plan->survey, shapes->key_bytes, params->usual_value_bytes, items_bytes, 0, 0, pipelines, diag);
+    enum kvc_status status =
+        kvc_megakv_survey_open(&plan->survey, shapes->key_bytes, params->usual_value_bytes, items_bytes, 0, 0,
+                               pipelines, KVC_MEGAKV_TESTBENCH_MIX, diag);
     if (status == KVC_OK) {
         kvc_megakv_survey_read_batches(&plan->survey);
         kvc_megakv_survey_pass(&plan->survey);
@@ -118,15 +120,16 @@ static enum kvc_status survey_items(struct plan *plan, uint32_t key_bytes, uint3
 {
     const struct stage_options *params = plan->params;
     struct kvc_megakv_survey *survey = &plan->survey;
-    enum kvc_status status =
-        kvc_megakv_survey_open(survey, key_bytes, value_bytes, params->nearby_bytes, 0, 0, pipelines, diag);
+    enum kvc_status status = kvc_megakv_survey_open(survey, key_bytes, value_bytes, params->nearby_bytes, 0,
+                                                    0, pipelines, KVC_MEGAKV_TESTBENCH_GETS, diag);
     if (status == KVC_OK) {
         status = kvc_megakv_survey_reads_nearby(survey, first_of_key, diag);
     }
     kvc_megakv_testbench_close(&survey->testbench);
     for (int f = 0; status == KVC_OK && f < FOOTPRINTS_MAX && params->items_bytes[f] > 0; f++) {
         status = kvc_megakv_survey_open(survey, key_bytes, value_bytes, params->items_bytes[f],
-                                        kvc_megakv_survey_room_bytes, 0, pipelines, diag);
+                                        kvc_megakv_survey_room_bytes, 0, pipelines, KVC_MEGAKV_TESTBENCH_SETS,
+                                        diag);
         if (status == KVC_OK) {
             status = kvc_megakv_survey_senders(survey, first_of_key, diag);
         }

@@ -30,7 +30,8 @@ static double batches_bytes(const struct kvc_megakv_survey *survey, uint32_t row
 
 enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_t key_bytes,
                                        uint32_t value_bytes, double items_bytes, double room_bytes,
-                                       uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag)
+                                       uint32_t frame_requests, uint32_t pipelines,
+                                       enum kvc_megakv_testbench_load last_load, struct kvc_diag *diag)
 {
     const struct kvc_megakv_testbench_options params = {
         .key_bytes = key_bytes,
@@ -40,6 +41,7 @@ enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_
         .pipelines = pipelines,
         .shared_cores = survey->shared_cores,
         .cores = survey->cores,
+        .last_load = last_load,
     };
     return kvc_megakv_testbench_open(&survey->testbench, &params, frame_requests, survey->watching.pool,
                                      diag);

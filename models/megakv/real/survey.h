@@ -26,11 +26,12 @@ struct kvc_megakv_survey {
 };
 
 /* Opens a new store for each number of pipelines, because a store's resources (packets, buffers) contribute
- * to the costs of its stages. `room_bytes` is the free memory for SETs. `frame_requests` and the errors are
- * the same as for kvc_megakv_testbench_open. */
+ * to the costs of its stages. `room_bytes` is the free memory for SETs. `frame_requests`, `last_load` and the
+ * errors are the same as for kvc_megakv_testbench_open. */
 enum kvc_status kvc_megakv_survey_open(struct kvc_megakv_survey *survey, uint32_t key_bytes,
                                        uint32_t value_bytes, double items_bytes, double room_bytes,
-                                       uint32_t frame_requests, uint32_t pipelines, struct kvc_diag *diag);
+                                       uint32_t frame_requests, uint32_t pipelines,
+                                       enum kvc_megakv_testbench_load last_load, struct kvc_diag *diag);
 
 /* ---- senders: reads of items ---- */
 

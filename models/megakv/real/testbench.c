@@ -98,7 +98,7 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
         status = kvc_megakv_store_create(gets, kvc_seed_of_replica(gets->run.seed, 0), NULL,
                                          &testbench->store, diag);
     }
-    for (int load = 0; status == KVC_OK && load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
+    for (int load = 0; status == KVC_OK && load <= (int)params->last_load; load++) {
         status = kvc_megakv_real_node_open(&testbench->node[load], &testbench->scenario[load],
                                            &testbench->store->shards[0], false,
                                            feed_bytes(testbench, (enum kvc_megakv_testbench_load)load), diag);
@@ -116,7 +116,7 @@ enum kvc_status kvc_megakv_testbench_open(struct kvc_megakv_testbench *testbench
 
 void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
 {
-    for (int load = 0; load < KVC_MEGAKV_TESTBENCH_LOADS; load++) {
+    for (int load = 0; load <= (int)testbench->params.last_load; load++) {
         kvc_megakv_real_node_close(&testbench->node[load]);
     }
     kvc_cuckoo_store_free(testbench->store);
@@ -303,9 +303,9 @@ static void count_so_far(const struct kvc_megakv_testbench *testbench, uint64_t 
 {
     for (uint32_t i = 0; i < testbench->params.pipelines; i++) {
         round->misses += sign * testbench->node[KVC_MEGAKV_TESTBENCH_GETS].pipeline[i]->answerer.misses;
-        round->passed +=
-            sign * (testbench->node[KVC_MEGAKV_TESTBENCH_SETS].pipeline[i]->receive_stats.clock_steps +
-                    testbench->node[KVC_MEGAKV_TESTBENCH_MIX].pipeline[i]->receive_stats.clock_steps);
+        for (int load = 0; load <= (int)testbench->params.last_load; load++) {
+            round->passed += sign * testbench->node[load].pipeline[i]->receive_stats.clock_steps;
+        }
     }
 }
 

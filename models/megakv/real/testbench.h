@@ -14,6 +14,14 @@
 #include "models/megakv/real/node.h"
 #include "sim/probes/thread_pool.h"
 
+/* The loads of the testbench's nodes. */
+enum kvc_megakv_testbench_load {
+    KVC_MEGAKV_TESTBENCH_GETS, /* GETs only. */
+    KVC_MEGAKV_TESTBENCH_SETS, /* SETs only. */
+    KVC_MEGAKV_TESTBENCH_MIX,  /* SETs and GETs in equal numbers and random order. */
+    KVC_MEGAKV_TESTBENCH_LOADS
+};
+
 struct kvc_megakv_testbench_options {
     uint32_t key_bytes, value_bytes; /* Length of all keys and values [bytes]. */
     double items_bytes;              /* Slab memory of all items [bytes]. */
@@ -22,6 +30,7 @@ struct kvc_megakv_testbench_options {
     bool shared_cores; /* Receivers share core 0 with the scheduler and senders share the other cores.
                           Otherwise every thread has a core, beginning with the scheduler. */
     uint32_t cores;    /* Cores in use. */
+    enum kvc_megakv_testbench_load last_load; /* Rounds have no later one: its packets take time to make. */
 };
 
 /* Keys that the GETs of a round look up. */
@@ -30,14 +39,6 @@ enum kvc_megakv_testbench_search {
     KVC_MEGAKV_TESTBENCH_KEYS,        /* Keys of the store. */
     KVC_MEGAKV_TESTBENCH_ABSENT_KEYS, /* Keys that the store does not have. */
     KVC_MEGAKV_TESTBENCH_HALF_ABSENT  /* Half of each, in random order. */
-};
-
-/* The loads of the testbench's nodes. */
-enum kvc_megakv_testbench_load {
-    KVC_MEGAKV_TESTBENCH_GETS, /* GETs only. */
-    KVC_MEGAKV_TESTBENCH_SETS, /* SETs only. */
-    KVC_MEGAKV_TESTBENCH_MIX,  /* SETs and GETs in equal numbers and random order. */
-    KVC_MEGAKV_TESTBENCH_LOADS
 };
 
 /* The work of every pipeline in one round. */

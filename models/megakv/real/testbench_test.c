@@ -16,7 +16,8 @@ static struct kvc_thread_pool *open_testbench(void)
                                                   .items_bytes = 4 << 20,
                                                   .pipelines = PIPELINES,
                                                   .shared_cores = true,
-                                                  .cores = kvc_pin_cores() > 1 ? 2 : 1};
+                                                  .cores = kvc_pin_cores() > 1 ? 2 : 1,
+                                                  .last_load = KVC_MEGAKV_TESTBENCH_MIX};
     struct kvc_thread_pool *pool = kvc_thread_pool_create(params.cores);
     cr_assert_not_null(pool);
     cr_assert_eq(kvc_megakv_testbench_open(&testbench, &params, 0, pool, &diag), KVC_OK, "%s", diag.message);
