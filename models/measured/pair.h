@@ -4,10 +4,10 @@
  * The reading is the ratio of a metric of B to that of A. Two successive turns (A B or B A) are a pair and
  * give one ratio. The first 10 ms of a turn, in which caches and queues settle, do not count; the other 20 ms
  * do. A pair counts if handoffs were in their commonest state at the readings of the memory before, between
- * and after its turns (sim/probes/memory/memory_watch.h), because far handoffs make another machine. Other
- * disturbances meet both sides alike: leaving out disturbed pairs costs more precision than it gains. The
- * median over these pairs is the ratio, and the order statistics around it are its 95 % interval, which
- * assumes nothing about the distribution. */
+ * and after its turns (sim/probes/memory/memory_watch.h), because far handoffs make another machine. If fewer
+ * than KVC_PAIRS_LEAST pairs do, the earliest others count, too. Other disturbances meet both sides alike:
+ * leaving out disturbed pairs costs more precision than it gains. The median over these pairs is the ratio,
+ * and the order statistics around it are its 95 % interval, which assumes nothing about the distribution. */
 #ifndef KVC_MODELS_MEASURED_PAIR_H
 #define KVC_MODELS_MEASURED_PAIR_H
 
@@ -39,7 +39,7 @@ struct kvc_pair_reading {
 struct kvc_pair_result {
     uint32_t pairs, counted; /* Pairs that were measured, and those that count. */
     /* How much the machine disturbed the median pair that counts: the share of its windows for which its
-     * threads were kept from running, and the relative difference of the speeds of its cores between its two
+     * threads were kept from running, plus the relative difference of the speeds of its cores between its two
      * turns. */
     double disturbed_frac;
     double core_speed_steps_per_ns, stalled_frac, others_frac; /* As kvc_measurable_run() reports them. */
@@ -49,7 +49,8 @@ struct kvc_pair_result {
     struct kvc_pair_reading reading[KVC_PAIR_METRICS];
 };
 
-/* Pairs of turns that a user may ask for. If only half of the fewest count, there still is an interval. */
+/* Pairs of turns that a user may ask for. As many as the fewest count, whatever their handoffs were, so that
+ * the median has an interval. */
 enum { KVC_PAIRS_DEFAULT = 200, KVC_PAIRS_LEAST = 12, KVC_PAIRS_MAX = 10000 };
 
 /* Measures the checked scenarios scenario[0] (A) and scenario[1] (B) in `pairs` pairs. Returns the errors of

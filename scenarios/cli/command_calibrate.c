@@ -13,7 +13,7 @@ enum { FLAG_FILE, FLAG_QUICK };
 
 static const struct kvc_flag flags[] = {
     [FLAG_FILE] = {"--output", "-o", "FILE.lua", "machine file to write (required)"},
-    [FLAG_QUICK] = {"--quick", NULL, NULL, "measure fewer points, of small stores: takes about a minute"},
+    [FLAG_QUICK] = {"--quick", NULL, NULL, "measure fewer points, of small stores: takes one to two minutes"},
     {0},
 };
 

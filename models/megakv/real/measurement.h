@@ -36,7 +36,8 @@ struct kvc_megakv_watching {
 
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,
  * whose results it writes to `ns`. All measurements of stages repeat here. The memory is read before and
- * after: if it was slower than in any state, all begins again. */
+ * after. If random lines took more than three times as long as in the reference, all begins again, until the
+ * attempts or the endurance are used up. */
 void kvc_megakv_repeat(struct kvc_megakv_watching *watching, kvc_megakv_repetition_fn *fn, void *data,
                        int settling, double ns[KVC_MEGAKV_REPETITIONS]);
 
@@ -71,10 +72,11 @@ extern const struct kvc_megakv_named_curve kvc_megakv_named_curves[KVC_MEGAKV_ME
 const struct kvc_megakv_measured_curve *kvc_megakv_curve_of(const struct kvc_megakv_measurement *measurement,
                                                             const struct kvc_megakv_named_curve *named);
 
-/* Chooses each point from passes over all points, which are minutes apart: the machine meets each of them in
- * several of its states. Those passes are candidates in which the machine was within a factor of 1.25 of the
- * steadiness's reference, or else the nearest one. The lower median of their times counts: receivers
- * sometimes take three to ten times as long for seconds although all readings are as usual. */
+/* Chooses the cost of each point from several passes over all points. A point is measured again only after
+ * all others, when the machine may have changed its state. A pass is a candidate if the machine was within a
+ * factor of 1.25 of the steadiness's reference. If no pass was, the nearest one is the only candidate. The
+ * lower median of their times counts: receivers sometimes take three to ten times as long for seconds
+ * although all readings are as usual. */
 void kvc_megakv_measurement_choose(const struct kvc_megakv_measurement *pass, uint32_t passes,
                                    const struct kvc_steadiness *steadiness,
                                    struct kvc_megakv_measurement *chosen);

@@ -30,7 +30,9 @@ struct kvc_megakv_testbench_options {
     bool shared_cores; /* Receivers share core 0 with the scheduler and senders share the other cores.
                           Otherwise every thread has a core, beginning with the scheduler. */
     uint32_t cores;    /* Cores in use. */
-    enum kvc_megakv_testbench_load last_load; /* Rounds have no later one: its packets take time to make. */
+    /* The last load, in the order of the enum, that rounds may have. Packets are made only for loads up to
+     * it, because making them takes time. */
+    enum kvc_megakv_testbench_load last_load;
 };
 
 /* Keys that the GETs of a round look up. */
