@@ -103,13 +103,22 @@ int64_t kvc_steadiness_read_memory(struct kvc_steadiness *steadiness, struct kvc
     return memory->count[0] - 1;
 }
 
-bool kvc_steadiness_disturbed(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s)
+/* Returns rates i < 2 cores of two readings, one core after another; NULL if the readings are not known. */
+static const struct kvc_memory_rates *rates_at(const struct kvc_steadiness *steadiness,
+                                               const int64_t reading[2], uint32_t i)
 {
     const struct kvc_memory_watch *memory = &steadiness->memory;
+    return reading[0] < 0 || reading[1] < 0 || i >= 2 * memory->cores
+               ? NULL
+               : &memory->rates[(size_t)(i / 2) * memory->room + (size_t)reading[i % 2]];
+}
+
+bool kvc_steadiness_disturbed(struct kvc_steadiness *steadiness, const int64_t reading[2], double lost_s)
+{
+    const struct kvc_memory_rates *rates;
     double slowest_ns = 0;
-    for (uint32_t i = 0; i < 2 * memory->cores && reading[0] >= 0 && reading[1] >= 0; i++) {
-        size_t row = (size_t)(i / 2) * memory->room;
-        slowest_ns = fmax(slowest_ns, memory->rates[row + (size_t)reading[i % 2]].line_ns);
+    for (uint32_t i = 0; (rates = rates_at(steadiness, reading, i)) != NULL; i++) {
+        slowest_ns = fmax(slowest_ns, rates->line_ns);
     }
     if (!(slowest_ns > disturbed_ratio * steadiness->reference.line_ns) || steadiness->endurance_s <= 0) {
         return false;
@@ -132,13 +141,10 @@ void kvc_steadiness_settle(struct kvc_steadiness *steadiness)
 
 double kvc_steadiness_distance(const struct kvc_steadiness *steadiness, const int64_t reading[2])
 {
-    const struct kvc_memory_watch *memory = &steadiness->memory;
-    const struct kvc_memory_rates *reference = &steadiness->reference;
+    const struct kvc_memory_rates *rates, *reference = &steadiness->reference;
     double sum = 0;
     uint32_t known = 0;
-    for (uint32_t i = 0; i < 2 * memory->cores && reading[0] >= 0 && reading[1] >= 0; i++) {
-        const struct kvc_memory_rates *rates =
-            &memory->rates[(size_t)(i / 2) * memory->room + (size_t)reading[i % 2]];
+    for (uint32_t i = 0; (rates = rates_at(steadiness, reading, i)) != NULL; i++) {
         double line = fabs(log(rates->line_ns / reference->line_ns)),
                handoff = fabs(log(rates->handoff_ns / reference->handoff_ns)),
                step = log(rates->step_ns / reference->step_ns);

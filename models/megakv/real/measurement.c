@@ -158,23 +158,21 @@ static const double near_distance = 0.2231; /* ln 1.25 */
 static uint32_t choose_pass(const struct kvc_megakv_measured_curve *const *of, uint32_t passes,
                             const struct kvc_steadiness *steadiness, uint32_t i)
 {
-    double distance[PASSES_MAX], nearest = INFINITY;
+    double distance[PASSES_MAX], nearest = INFINITY, ns[PASSES_MAX];
     uint32_t candidate[PASSES_MAX], candidates = 0;
+    size_t order[PASSES_MAX];
     for (uint32_t p = 0; p < passes; p++) {
         distance[p] = kvc_steadiness_distance(steadiness, of[p]->reading[i]);
         nearest = fmin(nearest, distance[p]);
     }
     for (uint32_t p = 0; p < passes; p++) {
-        if (distance[p] > fmax(near_distance, nearest)) {
-            continue;
+        if (distance[p] <= fmax(near_distance, nearest)) {
+            ns[candidates] = of[p]->curve.point[i].ns;
+            candidate[candidates++] = p;
         }
-        uint32_t at = candidates++;
-        for (; at > 0 && of[candidate[at - 1]]->curve.point[i].ns > of[p]->curve.point[i].ns; at--) {
-            candidate[at] = candidate[at - 1];
-        }
-        candidate[at] = p;
     }
-    return candidate[(candidates - 1) / 2];
+    gsl_sort_index(order, ns, 1, candidates);
+    return candidate[order[(candidates - 1) / 2]];
 }
 
 void kvc_megakv_measurement_choose(const struct kvc_megakv_measurement *pass, uint32_t passes,

@@ -17,8 +17,9 @@ enum { KVC_MEGAKV_REPETITIONS = 9 };
 struct kvc_megakv_measured_curve {
     struct kvc_megakv_cost_curve curve;
     double low_ns[KVC_MEGAKV_COST_POINTS_MAX], high_ns[KVC_MEGAKV_COST_POINTS_MAX]; /* Quartiles [ns]. */
-    int64_t reading[KVC_MEGAKV_COST_POINTS_MAX][2]; /* Of the memory, before and after. */
-    struct kvc_fit fit;                             /* Time over size; see kvc_megakv_measured_curve_fit. */
+    /* The memory was read before and after each point; these are the numbers of the readings. */
+    int64_t reading[KVC_MEGAKV_COST_POINTS_MAX][2];
+    struct kvc_fit fit; /* Time over size; see kvc_megakv_measured_curve_fit. */
     bool is_extra; /* The difference of two times, which may be 0: without enough points, there is no line. */
 };
 
@@ -31,7 +32,8 @@ struct kvc_megakv_watching {
     struct kvc_steadiness *steadiness;
     struct kvc_thread_pool *pool; /* Threads that are awake; NULL: only the calling one is. */
     int attempts;                 /* Most attempts, for work that uses up free places; 0: any number. */
-    int64_t reading[2];           /* Of the memory before and after the latest measurement. */
+    /* The latest measurement lies between these readings of the memory. */
+    int64_t reading[2];
 };
 
 /* Calls `fn` a few times to settle, `settling` times beyond that, and then KVC_MEGAKV_REPETITIONS times,

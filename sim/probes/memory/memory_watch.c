@@ -242,8 +242,9 @@ static bool alike(double a, double b)
     return !(a > alike_ratio * b) && !(b > alike_ratio * a);
 }
 
-bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, enum kvc_memory_state state, uint32_t a,
-                               uint32_t b)
+/* Returns whether two readings resemble each other. What is not known does not count. */
+static bool resemble(const struct kvc_memory_watch *watch, enum kvc_memory_state state, uint32_t a,
+                     uint32_t b)
 {
     uint32_t different = 0;
     for (uint32_t core = 0; core < watch->cores; core++) {
@@ -260,13 +261,13 @@ void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, enum kvc_memor
     for (uint32_t i = 0; i < readings; i++) {
         uint32_t count = 0;
         for (uint32_t j = 0; j < readings; j++) {
-            count += kvc_memory_watch_resemble(watch, state, i, j);
+            count += resemble(watch, state, i, j);
         }
         commonest = count > most ? i : commonest;
         most = count > most ? count : most;
     }
     for (uint32_t i = 0; i < watch->room; i++) {
-        usual[i] = i < readings && kvc_memory_watch_resemble(watch, state, i, commonest);
+        usual[i] = i < readings && resemble(watch, state, i, commonest);
     }
 }
 

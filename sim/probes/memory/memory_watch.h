@@ -56,14 +56,9 @@ void kvc_memory_watch_skip(struct kvc_memory_watch *watch, uint32_t core);
 /* What makes the state of a machine: independent lines, handoffs, or both. */
 enum kvc_memory_state { KVC_MEMORY_LINES = 1, KVC_MEMORY_HANDOFFS = 2, KVC_MEMORY_STATE = 3 };
 
-/* Returns whether the machine was in the same state at two readings: the lines of each core, or the handoffs,
- * took at most 1.25 times as long in one as in the other, on all but a quarter of the cores. What is not
- * known does not count. */
-bool kvc_memory_watch_resemble(const struct kvc_memory_watch *watch, enum kvc_memory_state state, uint32_t a,
-                               uint32_t b);
-
-/* Sets usual[i] for each reading i < room: whether it resembles the reading that most others resemble. The
- * threads must have ended. */
+/* Sets usual[i] for each reading i < room: whether it resembles the reading that most others resemble. Two
+ * readings do if the times that make the state differ by a factor of at most 1.25, on all but a quarter of
+ * the cores. The threads must have ended. */
 void kvc_memory_watch_usual(const struct kvc_memory_watch *watch, enum kvc_memory_state state, bool *usual);
 
 /* Returns the median over a core's usual readings of the time of an independent line [ns]; NaN if there is
