@@ -354,16 +354,19 @@ static void report_raw(const struct kvc_watched *watched, const struct kvc_watch
 
 /* ---- windows that count ---- */
 
-/* Finds the windows that count: the quiet ones, or all if none was quiet. Returns the number of quiet ones.
- */
-static uint32_t choose(const struct kvc_watched *watched, const struct kvc_watched_store *store, bool *wanted)
+/* Finds the windows that count: the quiet ones, or all if no request was answered in a quiet one. Returns the
+ * number of quiet ones that count. */
+static uint32_t choose(const struct kvc_watched *watched, const struct kvc_watched_store *store, bool *wanted,
+                       struct kvc_histogram *latency)
 {
+    struct kvc_watched_part part;
     kvc_watched_judge(watched, store->flow_of, store->data, store->from_ns, store->open_loop, wanted);
-    uint32_t quiet = kvc_quiet_count(wanted, watched->count);
-    if (quiet == 0) {
-        want_all(watched, wanted);
+    store->add_up(store->data, wanted, latency, &part);
+    if (part.mops > 0) {
+        return kvc_quiet_count(wanted, watched->count);
     }
-    return quiet;
+    want_all(watched, wanted);
+    return 0;
 }
 
 static void report_windows(const struct kvc_watched *watched, uint32_t quiet, struct kvc_result *result)
@@ -377,8 +380,8 @@ static void report_windows(const struct kvc_watched *watched, uint32_t quiet, st
     kvc_metrics_set(&result->model, "quiet_frac", quiet_frac);
     if (quiet == 0) {
         kvc_result_note(result,
-                        "none of the %u windows of 10 ms was quiet: the metrics hold for the disturbed "
-                        "machine and have no intervals, measure again",
+                        "none of the %u windows of 10 ms was quiet and had answers: the metrics hold for the "
+                        "disturbed machine and have no intervals, measure again",
                         windows);
     } else if (quiet_frac < quiet_least_frac) {
         kvc_result_note(result, "only %u of the %u windows of 10 ms were quiet: the intervals are wide",
@@ -460,7 +463,7 @@ void kvc_watched_report(struct kvc_watched *watched, const struct kvc_watched_st
     kvc_watched_stop(watched);
     bool *wanted = kvc_array_of(watched->count + 1, sizeof(*wanted));
     report_raw(watched, store, wanted, result);
-    uint32_t quiet = choose(watched, store, wanted);
+    uint32_t quiet = choose(watched, store, wanted, &result->latency);
     store->report(store->data, wanted, result);
     report_windows(watched, quiet, result);
     if (quiet > 0) {

@@ -230,6 +230,18 @@ Test(watched_report, without_a_quiet_window_all_count_but_have_no_intervals)
     cr_expect_not_null(strstr(result.note[0], "none of the 60 windows"));
 }
 
+Test(watched_report, quiet_windows_without_answers_decide_nothing)
+{
+    for (uint32_t i = 0; i < WINDOWS; i++) {
+        disturb_window(i);
+    }
+    watched.watch[0].window[5].lost_ns = 0;
+    mops[5] = 0;
+    report_all();
+    cr_expect_float_eq(result.throughput_mops, SLOW * (WINDOWS - 1.0) / WINDOWS, 1e-9);
+    cr_expect_eq(metric("quiet_frac"), 0);
+}
+
 Test(watched_report, few_quiet_windows_are_noted)
 {
     for (uint32_t i = 3; i < WINDOWS; i++) {
