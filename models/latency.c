@@ -14,6 +14,9 @@ void kvc_latency_add(struct kvc_latency_law *law, double share, double least_ns,
     if (!(share > 0)) {
         return;
     }
+    if (!isfinite(least_ns + spread_ns)) {
+        KVC_BUG("a part of a latency takes %g to %g ns", least_ns, least_ns + spread_ns);
+    }
     if (law->parts == KVC_LATENCY_PARTS_MAX) {
         KVC_BUG("more than %d parts of a latency", KVC_LATENCY_PARTS_MAX);
     }

@@ -152,7 +152,8 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
                                                     : kvc_megakv_insert_work(costs, high);
         double few_ns = kvc_megakv_launch_at_ns(costs, clock, &few);
         double many_ns = kvc_megakv_launch_at_ns(costs, clock, &many);
-        ns[kernel][0] = (many_ns - few_ns) / (high - low);
+        /* More jobs never take less time; on a fast card, short launches differ by noise alone. */
+        ns[kernel][0] = fmax(many_ns - few_ns, 0) / (high - low);
         ns[kernel][1] = few_ns - ns[kernel][0] * low;
     }
     return (struct kvc_megakv_fit){ns[0][0], ns[0][1], ns[1][0], ns[1][1]};

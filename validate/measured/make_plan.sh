@@ -1,25 +1,29 @@
 #!/usr/bin/env bash
-# Prints the plan of a machine: make_plan.sh two-cores|two-cores-epyc|two-cores-memcached|h200-pcie5 > NAME/plan.csv
+# Prints the plan of a machine: make_plan.sh two-cores|two-cores-epyc|two-cores-memcached|h200-pcie5|h200-pairs > NAME/plan.csv
 #
 # First come saturating runs that vary one axis at a time around a base, then a Latin hypercube over all axes, and
 # then open loops at 40, 60, 80 and 90 % of the capacity of some of them. Every third line of a plan is unseen, so
 # the values of an axis are listed in an order that puts some of them, and never only the ends, on unseen lines.
-# The plan of two-cores-epyc has pairs: configurations of two-cores, most of them saturated, against the same with one axis
-# changed, then two, and a few open loops at 35 and 50 % of a capacity, whose run is the only one that is measured alone.
+# The plans of two-cores-epyc and h200-pairs have pairs: configurations of two-cores or h200-pcie5, most of them saturated,
+# against the same with one axis changed, then two, and a few open loops at 35 and 50 % of a capacity, whose run is the only
+# one that is measured alone.
 # The plan of two-cores-memcached has two bases and a Latin hypercube of saturating runs, and pairs of such configurations against the
 # same with one axis changed, then two, and open loops. Over UDP, nothing is planned that a socket's buffer could lose.
 # The random numbers come from the seed below; nothing here depends on a measurement.
 set -euo pipefail
 case ${1:-} in
-two-cores | two-cores-* | h200-pcie5) ;;
+two-cores | two-cores-* | h200-*) ;;
 *)
-    echo "usage: make_plan.sh two-cores|two-cores-*|h200-pcie5" >&2
+    echo "usage: make_plan.sh two-cores|two-cores-*|h200-*" >&2
     exit 2
     ;;
 esac
 scenario=$(cd "$(dirname "$0")/$1" && ls -- *.lua | grep -vx machine.lua) # there is one
 machine=$1 has_pairs=0
-if [ "$machine" = two-cores-epyc ]; then machine=two-cores has_pairs=1; fi
+case $machine in
+two-cores-epyc) machine=two-cores has_pairs=1 ;;
+h200-pairs) machine=h200-pcie5 has_pairs=1 ;;
+esac
 random='
 function random(below) { # SplitMix would need 64 bits; this generator (Park, Miller, CACM 1988) needs 53
     seed = seed * 16807 % 2147483647
