@@ -130,6 +130,15 @@ static bool has_trend(const double *value, uint32_t count, enum kvc_series serie
            fabs(slope) * PARTS > change_that_matters(series, gsl_stats_mean(part, 1, PARTS));
 }
 
+/* Returns whether the last of PARTS equal times has answers. A store that answers nothing for a while, such
+ * as a full one that passes all its items once, is not steady, although its throughput has no trend. */
+static bool ends_with_answers(const double *completed, uint32_t count)
+{
+    double part[PARTS];
+    find_parts(completed, count, part);
+    return part[PARTS - 1] > 0;
+}
+
 /* Returns whether a series has a steady end, and raises *from to the window with which that begins. `value`
  * is scratch. */
 static bool is_settled(const struct kvc_window *windows, uint32_t count, enum kvc_series series,
@@ -139,7 +148,8 @@ static bool is_settled(const struct kvc_window *windows, uint32_t count, enum kv
     int64_t cut = kvc_mser5(value, count);
     uint32_t begin = cut >= 0 ? (uint32_t)cut : count / 2;
     *from = begin > *from ? begin : *from;
-    return !has_trend(value + begin, count - begin, series);
+    return !has_trend(value + begin, count - begin, series) &&
+           (series != KVC_SERIES_THROUGHPUT || ends_with_answers(value + begin, count - begin));
 }
 
 enum kvc_series kvc_windows_unsteady(const struct kvc_window *windows, uint32_t count, uint32_t *from)

@@ -64,6 +64,8 @@ extern const char *const kvc_series_names[KVC_SERIES]; /**< "throughput", ... */
  * are independent, and 36 % if neighbours correlate by 0.95; the caller then looks again later. The test
  * misses a drift below the noise of a line through few windows, and a drift that turns round in the middle.
  *
+ * Throughput is not steady either while the last tenth of what is kept has no answers.
+ *
  * The lead is steady unless it grows in the second half by more than 1 % of the requests answered in that
  * time, by which throughput would fall later, and by more than two standard errors of this growth.
  *

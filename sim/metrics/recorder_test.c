@@ -321,6 +321,16 @@ Test(steady_state, a_steady_store_is_found_steady)
     cr_expect_eq(drifts, 0);
 }
 
+Test(steady_state, a_store_that_answers_nothing_is_not_steady)
+{
+    for (int stall = WINDOWS / 4; stall <= WINDOWS * 3 / 4; stall += WINDOWS / 4) {
+        struct kvc_window windows[WINDOWS];
+        fill_steady(windows, 3);
+        memset(&windows[WINDOWS - stall], 0, (size_t)stall * sizeof(*windows));
+        cr_expect_neq(unsteady(windows, WINDOWS), KVC_SERIES, "%d of %d windows", stall, WINDOWS);
+    }
+}
+
 Test(steady_state, each_series_can_be_the_unsteady_one)
 {
     for (int series = 0; series < KVC_SERIES; series++) {
