@@ -182,15 +182,6 @@ struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
     return resolved(faster, diag);
 }
 
-struct kvc_scenario *kvc_scenario_at_core_speeds(const struct kvc_scenario *scenario,
-                                                 const struct kvc_core_speeds *speeds, struct kvc_diag *diag)
-{
-    struct kvc_scenario *made = kvc_scenario_copy(scenario);
-    made->config = scenario->config; /* speed_cores reads it. */
-    scenario->model->speed_cores(made, speeds);
-    return resolved(made, diag);
-}
-
 enum kvc_status kvc_scenario_prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
                                      const struct kvc_progress *progress, struct kvc_diag *diag)
 {

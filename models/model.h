@@ -48,13 +48,6 @@ struct kvc_calibration {
     struct kvc_profile *profile; /* The machine file under construction, which the store adds to. */
 };
 
-/* The cores of a measured run, relative to the calibration. */
-enum { KVC_CORE_SPEEDS_MAX = 256 };
-struct kvc_core_speeds {
-    uint32_t cores;                   /* 0: unknown. */
-    double frac[KVC_CORE_SPEEDS_MAX]; /* By core: how many times as fast it is. */
-};
-
 /* Sizes that a store may depend on. */
 enum { KVC_MODEL_SIZES_MAX = 16 };
 
@@ -129,8 +122,6 @@ struct kvc_model {
     enum kvc_status (*forecast)(const struct kvc_scenario *scenario, struct kvc_forecast *forecast,
                                 struct kvc_diag *diag);
 
-    /* Makes the threads of a measured store as fast as the cores that they run on. May be NULL. */
-    void (*speed_cores)(struct kvc_scenario *scenario, const struct kvc_core_speeds *speeds);
     /* Returns the time that the costs of a resolved scenario give a launch of `jobs` searches, or of inserts
      * and deletes [ns]. `result` is a forecast of the scenario, whose counts say what a launch consists of.
      * NULL: all launches have the same size. */
@@ -212,10 +203,6 @@ void kvc_scenario_free_copy(struct kvc_scenario *scenario);
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
                                          const struct kvc_model_resource *resource, double factor,
                                          struct kvc_diag *diag);
-
-/* Returns such a copy with cores of these speeds. The store must have speed_cores. */
-struct kvc_scenario *kvc_scenario_at_core_speeds(const struct kvc_scenario *scenario,
-                                                 const struct kvc_core_speeds *speeds, struct kvc_diag *diag);
 
 /* Finds the part of a resolved scenario's store that holds the fewest keys. Returns false if all parts hold
  * all but one key in a thousand, or if the keys of the load are unknown. Otherwise `*option` becomes its

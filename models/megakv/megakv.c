@@ -562,7 +562,6 @@ const struct kvc_model kvc_megakv_model = {
     .memory_bytes = memory_bytes,
     .platform = platform,
     .stages = kvc_megakv_stages,
-    .speed_cores = kvc_megakv_speed_cores,
     .resources = kvc_megakv_resources,
     .predict = kvc_megakv_predict,
     .forecast = kvc_megakv_forecast,

@@ -133,83 +133,43 @@ static void speed_curve(struct kvc_megakv_cost_curve *curve, double core_factor,
     }
 }
 
-/* How many times as fast the measured times of threads become. */
-struct speeds {
-    double receivers, senders, index;
-};
-
-static void speed_curves(struct kvc_megakv_cost_curve *const *curve, size_t count, double core_factor,
-                         double memory_factor)
-{
-    for (size_t i = 0; i < count; i++) {
-        speed_curve(curve[i], core_factor, memory_factor);
-    }
-}
-
 /* Makes the instructions and the waits for memory in the measured times of threads faster. */
-static void speed_threads(struct kvc_scenario *scenario, const struct speeds *core,
-                          const struct speeds *memory)
+static void speed_threads(struct kvc_scenario *scenario, double core_factor, double memory_factor)
 {
     struct kvc_megakv_cost_profile *costs = kvc_node_device(&scenario->node, &kvc_megakv_cost_profile_kind);
     if (costs == NULL) {
         return;
     }
-    struct kvc_megakv_cost_curve *const receive[] = {
-        &costs->receive, &costs->write, &costs->evict, &costs->evict_half_marked,
-        &costs->pass,    &costs->mix,   &costs->drain};
-    struct kvc_megakv_cost_curve *const send[] = {
-        &costs->read,        &costs->read_checked,     &costs->read_half_marked,
-        &costs->read_marked, &costs->read_half_missed, &costs->read_slowest,
-        &costs->read_batch,  &costs->compare};
+    struct kvc_megakv_cost_curve *const threads[] = {&costs->receive,      &costs->write,
+                                                     &costs->evict,        &costs->evict_half_marked,
+                                                     &costs->pass,         &costs->mix,
+                                                     &costs->drain,        &costs->read,
+                                                     &costs->read_checked, &costs->read_half_marked,
+                                                     &costs->read_marked,  &costs->read_half_missed,
+                                                     &costs->read_slowest, &costs->read_batch,
+                                                     &costs->compare};
     struct kvc_megakv_cost_curve *const index[] = {
         &costs->search, &costs->search_miss, &costs->search_half_missed,
         &costs->insert, &costs->replace,     &costs->insert_half_replaced,
         &costs->erase,  &costs->erase_miss,  &costs->erase_half_missed};
-    speed_curves(receive, sizeof(receive) / sizeof(*receive), core->receivers, memory->receivers);
-    speed_curves(send, sizeof(send) / sizeof(*send), core->senders, memory->senders);
-    if (!on_gpu(scenario)) {
-        speed_curves(index, sizeof(index) / sizeof(*index), core->index, memory->index);
+    for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+        speed_curve(threads[i], core_factor, memory_factor);
     }
-}
-
-static const struct speeds unchanged = {1, 1, 1};
-
-/* Returns the mean speed of every `step`-th core from `first` on, at most `count` cores. */
-static double mean_speed(const struct kvc_core_speeds *speeds, uint32_t first, uint32_t step, uint32_t count)
-{
-    double sum = 0;
-    uint32_t found = 0;
-    for (uint32_t core = first; core < speeds->cores && found < count; core += step) {
-        sum += speeds->frac[core];
-        found++;
+    for (size_t i = 0; i < sizeof(index) / sizeof(*index) && !on_gpu(scenario); i++) {
+        speed_curve(index[i], core_factor, memory_factor);
     }
-    return found > 0 ? sum / found : 1;
-}
-
-/* The tasks have the same cores as in a measurement (models/megakv/real/measure.c). */
-void kvc_megakv_speed_cores(struct kvc_scenario *scenario, const struct kvc_core_speeds *speeds)
-{
-    const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    bool shared = config->threads == KVC_MEGAKV_SHARED_THREADS;
-    uint32_t streams = config->streams;
-    const struct speeds threads = {
-        .receivers = shared ? speeds->frac[0] : mean_speed(speeds, 2, 2, streams),
-        .senders = mean_speed(speeds, 1, shared ? 1 : 2, streams),
-        .index = speeds->frac[0],
-    };
-    speed_threads(scenario, &threads, &threads);
 }
 
 static void speed_cpu(struct kvc_scenario *scenario, double factor)
 {
     kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
-    speed_threads(scenario, &(struct speeds){factor, factor, factor}, &unchanged);
+    speed_threads(scenario, factor, 1);
 }
 
 static void speed_dram(struct kvc_scenario *scenario, double factor)
 {
     kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
-    speed_threads(scenario, &unchanged, &(struct speeds){factor, factor, factor});
+    speed_threads(scenario, 1, factor);
 }
 
 static void speed_gpu(struct kvc_scenario *scenario, double factor)

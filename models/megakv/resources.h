@@ -4,8 +4,6 @@
 
 #include "models/resource.h"
 
-struct kvc_core_speeds;
-
 /* Stages whose busy time the recorder adds up. The first ones are indexes into the list of stages; inserts
  * are part of the stage "index", as searches are. */
 enum kvc_megakv_stage {
@@ -22,8 +20,5 @@ enum kvc_megakv_stage {
 kvc_stages_fn kvc_megakv_stages;
 
 extern const struct kvc_model_resource kvc_megakv_resources[];
-
-/* Makes the measured times of the threads as fast as their cores (struct kvc_model, speed_cores). */
-void kvc_megakv_speed_cores(struct kvc_scenario *scenario, const struct kvc_core_speeds *speeds);
 
 #endif

@@ -106,14 +106,14 @@ for pair in one two three; do echo "$pair,good.lua,,,$memory_fed,workload.value=
 expect 2 'tiny/pairs.csv: cannot read' "$kvcast" validate tiny
 "$kvcast" validate tiny --measure --calibrations 0 --repetitions 0 --pairs 12 --quiet >/dev/null || fail "validate --measure of pairs"
 cmp kept.csv machines/tiny/runs.csv || fail "--repetitions 0 changes runs.csv"
-awk -F, -v OFS=, 'NR > 1 { $18 = 0.5; $19 = 0.001 } 1' machines/tiny/pairs.csv >pairs.csv && cp pairs.csv machines/tiny/pairs.csv
+awk -F, -v OFS=, 'NR > 1 { $17 = 0.5; $18 = 0.001 } 1' machines/tiny/pairs.csv >pairs.csv && cp pairs.csv machines/tiny/pairs.csv
 "$kvcast" validate tiny --update-baseline --quiet >/dev/null || fail "validate --update-baseline with pairs"
 "$kvcast" validate tiny --quiet --json pairs.json >pairs.txt || { fail "pairs are as good as their baseline"; cat pairs.txt; }
 grep -Eq '^one +throughput_mops' pairs.txt && ! grep -q '^three' pairs.txt || { fail "seen pairs are shown"; cat pairs.txt; }
 grep -Eq 'throughput_mops +2 +0 .* 2 of 2' pairs.txt || { fail "both seen pairs are slower, and forecast so"; cat pairs.txt; }
 grep -q '"against": "workload.value=4000"' pairs.json || fail "pairs.json"
 # Files of earlier measurements lack the energy.
-cut -d, -f 1-43 machines/tiny/pairs.csv >pairs.csv && cp pairs.csv machines/tiny/pairs.csv
+cut -d, -f 1-42 machines/tiny/pairs.csv >pairs.csv && cp pairs.csv machines/tiny/pairs.csv
 "$kvcast" validate tiny --quiet >earlier.txt && cmp pairs.txt earlier.txt || fail "pairs.csv without the energy"
 sed -i '/^one,/s/,0.5,0.001/,2,0.001/' machines/tiny/pairs.csv
 "$kvcast" validate tiny --quiet >/dev/null

@@ -63,6 +63,7 @@ static enum kvc_status simulate_once(const struct kvc_scenario *scenario,
     enum kvc_status status = kvc_driver_run(scenario, options, &outcome, diag);
     if (status == KVC_OK) {
         kvc_readings_of(&outcome->result, &forecast->simulated);
+        forecast->warmup_ns = outcome->result.warmup_s * 1e9;
         for (int i = 0; i < KVC_READINGS; i++) {
             forecast->half_width[i] = kvc_outcome_interval(outcome, kvc_reading_names[i]).half_width;
         }
@@ -84,6 +85,11 @@ static enum kvc_status simulate_line(struct kvc_scenario *scenario, const struct
     bool narrow = false;
     kvc_validate_replicate(scenario);
     run->warmup_most_ns = kvc_run_real_warmup_ns(run); /* The measurement did not wait longer, either. */
+    run->warmup_ns = forecast->warmup_ns > 0 ? forecast->warmup_ns : run->warmup_ns;
+    if (forecast->only_warmup) {
+        run->replicas = 1;
+        most_ns = simulated_first_ns;
+    }
     for (double next_ns = simulated_first_ns; !narrow && status == KVC_OK; next_ns *= simulated_more) {
         run->duration_ns = fmin(next_ns, most_ns);
         status = simulate_once(scenario, options, forecast, diag);
@@ -141,13 +147,8 @@ static enum kvc_status forecast_at_speed(struct kvc_scenario *scenario, forecast
                                          const struct kvc_run_options *options,
                                          struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
-    struct kvc_scenario *seen = scenario;
-    if (forecast->core_speeds.cores > 0 && scenario->model->speed_cores != NULL) {
-        seen = kvc_scenario_at_core_speeds(scenario, &forecast->core_speeds, diag);
-    } else {
-        seen = at_speed(seen, scenario, &kvc_cpu_kind, forecast->core_speed_frac, diag);
-        seen = at_speed(seen, scenario, &kvc_dram_kind, forecast->memory_speed_frac, diag);
-    }
+    struct kvc_scenario *seen = at_speed(scenario, scenario, &kvc_cpu_kind, forecast->core_speed_frac, diag);
+    seen = at_speed(seen, scenario, &kvc_dram_kind, forecast->memory_speed_frac, diag);
     enum kvc_status status = seen != NULL ? method(seen, options, forecast, diag) : diag->status;
     if (seen != scenario) {
         kvc_scenario_free_copy(seen);
@@ -218,18 +219,4 @@ double kvc_forecast_memory_speed_frac(const struct kvc_scenario *scenario, doubl
     bool known = dram != NULL && dram->watched_line_ns > 0 && memory_line_ns > 0 &&
                  kvc_scenario_resource(scenario, kvc_dram_kind.name) != NULL;
     return known ? dram->watched_line_ns / memory_line_ns : NAN;
-}
-
-struct kvc_core_speeds kvc_forecast_core_speeds(const struct kvc_scenario *scenario,
-                                                const double *core_line_ns, uint32_t cores)
-{
-    struct kvc_core_speeds speeds = {.cores = 0};
-    for (uint32_t core = 0; core < cores && core < KVC_CORE_SPEEDS_MAX; core++) {
-        speeds.frac[core] = kvc_forecast_memory_speed_frac(scenario, core_line_ns[core]);
-        if (isnan(speeds.frac[core])) {
-            return (struct kvc_core_speeds){.cores = 0};
-        }
-        speeds.cores++;
-    }
-    return speeds;
 }

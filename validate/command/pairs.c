@@ -108,53 +108,72 @@ static void take_readings(const struct kvc_comparison_forecast *forecast, struct
     }
 }
 
-/* The task of a pool: side `task` % 2 of pair `task` / 2. */
-static enum kvc_status forecast_side(void *data, uint32_t task, const struct kvc_progress *progress,
-                                     void *answer, struct kvc_diag *diag)
+/* Forecasts one side of a pair as `*forecast` asks for it (warmup_ns, only_warmup). */
+static enum kvc_status forecast_side(const struct kvc_measured_machine *machine, uint32_t pair, uint32_t side,
+                                     const struct kvc_progress *progress,
+                                     struct kvc_comparison_forecast *forecast, struct kvc_diag *diag)
 {
-    const struct kvc_measured_machine *machine = data;
-    const struct kvc_measuring_plan_line line = line_of(&machine->plan.pair[task / 2], task % 2);
+    const struct kvc_measuring_plan_line line = line_of(&machine->plan.pair[pair], side);
+    const struct kvc_measured_pair *measured = &machine->pairs[pair];
     const struct kvc_run_options options = {.jobs = 1, .progress = progress};
-    const struct kvc_comparison_forecast *of = &machine->forecasts[line.of];
-    struct kvc_comparison_forecast forecast = {.open_loop = false};
-    struct kvc_pair_forecast *made = answer;
     struct kvc_loaded *loaded = NULL;
-    *made = machine->pair_forecasts[task];
-    if (kvc_measuring_plan_unseen(task / 2) != machine->unseen) {
-        return KVC_OK;
-    }
     enum kvc_status status =
         kvc_forecast_load(machine->subject, &line, kvc_validate_any_capacity_mops, "", &loaded, diag);
     if (status == KVC_OK) {
-        forecast.core_speed_frac =
-            kvc_forecast_core_speed_frac(&loaded->scenario, machine->pairs[task / 2].core_speed_steps_per_ns);
-        forecast.search_jobs = machine->pairs[task / 2].side[task % 2][KVC_PAIR_SEARCH_JOBS];
-        forecast.insert_jobs = machine->pairs[task / 2].side[task % 2][KVC_PAIR_INSERT_JOBS];
-        forecast.memory_speed_frac =
-            kvc_forecast_memory_speed_frac(&loaded->scenario, machine->pairs[task / 2].memory.line_ns);
-        const struct kvc_measured_pair *pair = &machine->pairs[task / 2];
-        forecast.core_speeds = kvc_forecast_core_speeds(&loaded->scenario, pair->core_line_ns, pair->cores);
-        status = kvc_forecast_line(machine->subject, &line, of, &options, &forecast, diag);
-    }
-    if (status == KVC_OK) {
-        take_readings(&forecast, made);
+        forecast->core_speed_frac =
+            kvc_forecast_core_speed_frac(&loaded->scenario, measured->core_speed_steps_per_ns);
+        forecast->memory_speed_frac =
+            kvc_forecast_memory_speed_frac(&loaded->scenario, measured->memory.line_ns);
+        forecast->search_jobs = measured->side[side][KVC_PAIR_SEARCH_JOBS];
+        forecast->insert_jobs = measured->side[side][KVC_PAIR_INSERT_JOBS];
+        status = kvc_forecast_line(machine->subject, &line, &machine->forecasts[line.of], &options, forecast,
+                                   diag);
     }
     kvc_loaded_free(loaded);
     return status;
 }
 
-/* A forecast keeps a sample of the keys. */
-static double memory_bytes(const void *data, uint32_t task)
+/* The task of a pool. Both sides have the warm-up of the side that needs the longer one: a store changes for
+ * long, the measured sides are equally old, and the end of a warm-up is found by chance. */
+static enum kvc_status forecast_pair(void *data, uint32_t pair, const struct kvc_progress *progress,
+                                     void *answer, struct kvc_diag *diag)
 {
     const struct kvc_measured_machine *machine = data;
-    return machine->pair_forecasts[task].memory_bytes;
+    struct kvc_pair_forecast *made = answer;
+    double warmup_ns = 0;
+    enum kvc_status status = KVC_OK;
+    memcpy(made, &machine->pair_forecasts[2 * pair], 2 * sizeof(*made));
+    if (kvc_measuring_plan_unseen(pair) != machine->unseen) {
+        return KVC_OK;
+    }
+    for (uint32_t side = 0; side < 2 && status == KVC_OK; side++) {
+        struct kvc_comparison_forecast forecast = {.only_warmup = true};
+        status = forecast_side(machine, pair, side, progress, &forecast, diag);
+        warmup_ns = fmax(warmup_ns, forecast.warmup_ns);
+    }
+    for (uint32_t side = 0; side < 2 && status == KVC_OK; side++) {
+        struct kvc_comparison_forecast forecast = {.warmup_ns = warmup_ns};
+        status = forecast_side(machine, pair, side, progress, &forecast, diag);
+        if (status == KVC_OK) {
+            take_readings(&forecast, &made[side]);
+        }
+    }
+    return status;
 }
 
-static enum kvc_status take(void *data, uint32_t task, const void *answer, struct kvc_diag *diag)
+/* A forecast keeps a sample of the keys. */
+static double memory_bytes(const void *data, uint32_t pair)
+{
+    const struct kvc_measured_machine *machine = data;
+    const struct kvc_pair_forecast *sides = &machine->pair_forecasts[2 * pair];
+    return fmax(sides[0].memory_bytes, sides[1].memory_bytes);
+}
+
+static enum kvc_status take(void *data, uint32_t pair, const void *answer, struct kvc_diag *diag)
 {
     struct kvc_measured_machine *machine = data;
     (void)diag;
-    machine->pair_forecasts[task] = *(const struct kvc_pair_forecast *)answer;
+    memcpy(&machine->pair_forecasts[2 * pair], answer, 2 * sizeof(struct kvc_pair_forecast));
     return KVC_OK;
 }
 
@@ -162,12 +181,12 @@ enum kvc_status kvc_machine_pairs_score(struct kvc_measured_machine *machine,
                                         const struct kvc_run_options *options, struct kvc_diag *diag)
 {
     const struct kvc_pool_options pool = {
-        .tasks = 2 * (uint32_t)machine->plan.pairs,
+        .tasks = (uint32_t)machine->plan.pairs,
         .jobs = options->jobs > 0 ? options->jobs : kvc_pool_processors(),
-        .answer_bytes = sizeof(struct kvc_pair_forecast),
+        .answer_bytes = 2 * sizeof(struct kvc_pair_forecast),
         .noun = "pair",
         .data = machine,
-        .body = forecast_side,
+        .body = forecast_pair,
         .memory_bytes = memory_bytes,
         .available_bytes = kvc_memory_available_bytes(),
         .take = take,

@@ -155,11 +155,6 @@ double kvc_forecast_core_speed_frac(const struct kvc_scenario *scenario, double 
 /* Returns the speed of the memory in a measurement in the same way. */
 double kvc_forecast_memory_speed_frac(const struct kvc_scenario *scenario, double memory_line_ns);
 
-/* Returns the speed of each core by its random lines, relative to the calibration; none, if that of a core is
- * unknown. */
-struct kvc_core_speeds kvc_forecast_core_speeds(const struct kvc_scenario *scenario,
-                                                const double *core_line_ns, uint32_t cores);
-
 /* The runs of a machine, their forecasts and the scores. runs[i] and forecasts[i] belong to plan.entry[i],
  * and pairs[i], pair_forecasts[2 * i] and pair_forecasts[2 * i + 1] to plan.pair[i]. */
 struct kvc_measured_machine {

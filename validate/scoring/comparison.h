@@ -26,12 +26,14 @@ extern const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS];
 struct kvc_comparison_forecast {
     bool open_loop;      /* Arrivals do not wait for answers; otherwise the load saturates the store. */
     double memory_bytes; /* Memory that the simulation needs. */
+    /* Warm-up of the simulation, in the mean of its replicas [ns]; before the forecast: how long it has to
+     * be, or 0, so that its end is detected. */
+    double warmup_ns;
+    bool only_warmup; /* One short replica tells the warm-up; the readings do not count. */
     /* Speed of the cores in the measured run, relative to the calibration, by which the forecast makes them
      * faster; NaN: unknown, and they are as fast as in the calibration. */
     double core_speed_frac;
     double memory_speed_frac; /* The same of the memory, by which the waits for it are shorter. */
-    /* The speeds of each core, which take the place of both where a store knows which core has which task. */
-    struct kvc_core_speeds core_speeds;
     /* Jobs of the measured launches, for which the forecast states its launches; NaN: unknown. */
     double search_jobs, insert_jobs;
     const char *stalls; /* Overrides with the stalls of the measured run; empty or NULL: unknown. */

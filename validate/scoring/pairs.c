@@ -34,9 +34,7 @@ void kvc_measured_pair_of(const struct kvc_pair_result *result, struct kvc_measu
                                        .counted = result->counted,
                                        .disturbed_frac = result->disturbed_frac,
                                        .core_speed_steps_per_ns = result->core_speed_steps_per_ns,
-                                       .memory = result->memory,
-                                       .cores = result->cores};
-    memcpy(pair->core_line_ns, result->core_line_ns, sizeof(pair->core_line_ns));
+                                       .memory = result->memory};
     for (int m = 0; m < KVC_PAIR_METRICS; m++) {
         const struct kvc_pair_reading *reading = &result->reading[m];
         pair->side[0][m] = reading->a;
@@ -55,7 +53,7 @@ static void write_header(char *text, size_t size, int metrics)
     int length = snprintf(text, size,
                           "id,scenario,load_frac,of,overrides,against,pairs,counted_pairs,disturbed_frac,"
                           "core_speed_steps_per_ns,memory_line_ns,memory_latency_ns,memory_bytes_per_s,"
-                          "memory_handoff_ns,core_line_ns");
+                          "memory_handoff_ns");
     for (int m = 0; m < metrics; m++) {
         length += snprintf(text + length, size - (size_t)length, ",%s_a,%s_b,%s_ratio,%s_half_frac",
                            kvc_pair_metric_names[m], kvc_pair_metric_names[m], kvc_pair_metric_names[m],
@@ -89,10 +87,6 @@ void kvc_measured_pairs_write_line(FILE *out, const struct kvc_measuring_plan *p
     for (int i = 0; i < MACHINE; i++) {
         write_number(out, *machine_of(&copy, i));
     }
-    fputc(',', out);
-    for (uint32_t core = 0; core < measured->cores; core++) {
-        fprintf(out, "%s%.4g", core > 0 ? ";" : "", measured->core_line_ns[core]);
-    }
     for (int m = 0; m < KVC_PAIR_METRICS; m++) {
         write_number(out, measured->side[0][m]);
         write_number(out, measured->side[1][m]);
@@ -118,25 +112,6 @@ static enum kvc_status take_count(const char *cell, const char *name, uint32_t *
     }
     *count = status == KVC_OK ? (uint32_t)value : 0;
     return status;
-}
-
-/* Reads the random lines of each core, separated by semicolons. An empty cell has none. */
-static enum kvc_status take_core_lines(const char *cell, struct kvc_measured_pair *made,
-                                       struct kvc_diag *diag)
-{
-    made->cores = 0;
-    for (const char *at = cell; *at != '\0'; at += *at == ';') {
-        char *end;
-        double line_ns = strtod(at, &end);
-        if (end == at || !(line_ns > 0) || (*end != ';' && *end != '\0') || made->cores == KVC_CORES_MAX) {
-            return kvc_diag_fail(
-                diag, KVC_ERR_SCENARIO,
-                "core_line_ns: found \"%s\", expected times above 0, separated by semicolons", cell);
-        }
-        made->core_line_ns[made->cores++] = line_ns;
-        at = end;
-    }
-    return KVC_OK;
 }
 
 static enum kvc_status take_pair(void *data, char *const *cell, int line, struct kvc_diag *diag)
@@ -168,14 +143,11 @@ static enum kvc_status take_pair(void *data, char *const *cell, int line, struct
     for (int i = 0; i < MACHINE && status == KVC_OK; i++) {
         status = kvc_csv_number(cell[NUMBERS + i], machine_of(&made, i), diag);
     }
-    if (status == KVC_OK) {
-        status = take_core_lines(cell[NUMBERS + MACHINE], &made, diag);
-    }
     for (int m = 0; m < KVC_PAIR_METRICS && status == KVC_OK; m++) {
         double *const fields[FIELDS] = {&made.side[0][m], &made.side[1][m], &made.ratio[m],
                                         &made.half_frac[m]};
         for (int i = 0; i < FIELDS && status == KVC_OK; i++) {
-            const char *known = m < reading->metrics ? cell[NUMBERS + MACHINE + 1 + FIELDS * m + i] : "";
+            const char *known = m < reading->metrics ? cell[NUMBERS + MACHINE + FIELDS * m + i] : "";
             status = kvc_csv_number(known, fields[i], diag);
         }
         if (status == KVC_OK && made.ratio[m] <= 0) {

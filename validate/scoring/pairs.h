@@ -8,12 +8,10 @@
  *
  * pairs.csv has a line for each pair of plan.csv. It has the plan's columns, pairs, counted_pairs,
  * disturbed_frac, core_speed_steps_per_ns, memory_line_ns, memory_latency_ns, memory_bytes_per_s and
- * memory_handoff_ns; core_line_ns has the random lines of each core, separated
- * by semicolons. Each
- * metric adds the medians of both configurations (METRIC_a, METRIC_b), their ratio (METRIC_ratio), and the
- * distance from the ratio to the farther end of its 95 % interval, relative to the ratio (METRIC_half_frac).
- * A cell is empty where the value is unknown. Launches are forecast at their measured numbers of jobs. The
- * columns of kops_per_watt, which is not scored, may be missing.
+ * memory_handoff_ns. Each metric adds the medians of both configurations (METRIC_a, METRIC_b), their ratio
+ * (METRIC_ratio), and the distance from the ratio to the farther end of its 95 % interval, relative to the
+ * ratio (METRIC_half_frac). A cell is empty where the value is unknown. Launches are forecast at their
+ * measured numbers of jobs. The columns of kops_per_watt, which is not scored, may be missing.
  */
 #ifndef KVC_VALIDATE_SCORING_PAIRS_H
 #define KVC_VALIDATE_SCORING_PAIRS_H
@@ -28,9 +26,7 @@ struct kvc_measured_pair {
     uint32_t counted;
     double disturbed_frac, core_speed_steps_per_ns;
     struct kvc_memory_rates memory;
-    uint32_t cores;                     /* 0: their lines are not known. */
-    double core_line_ns[KVC_CORES_MAX]; /* By core: time of a random line [ns]. */
-    double side[2][KVC_PAIR_METRICS];   /* Medians of both configurations. */
+    double side[2][KVC_PAIR_METRICS]; /* Medians of both configurations. */
     double ratio[KVC_PAIR_METRICS], half_frac[KVC_PAIR_METRICS];
 };
 
