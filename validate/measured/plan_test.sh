@@ -29,7 +29,7 @@ changing() { # MACHINE AXIS SEEN: prints how many seen (1) or unseen (0) pairs c
     awk -F, -v axis="$2=" -v seen="$3" 'NR > 1 && $6 != "" && (++n % 3 > 0) == seen && index($6, axis) { found++ }
     END { print found + 0 }' "$folder/$1/plan.csv"
 }
-for machine in two-cores-epyc:60 two-cores-memcached:50; do
+for machine in two-cores-epyc:60 h200-pairs:60 two-cores-memcached:50; do
     least=${machine#*:} machine=${machine%:*}
     bash "$folder/make_plan.sh" $machine | cmp - "$folder/$machine/plan.csv" || fail "$machine: make_plan.sh prints another plan"
     pairs=$(awk -F, 'NR > 1 && $6 != ""' "$folder/$machine/plan.csv" | wc -l)
