@@ -133,8 +133,8 @@ static enum kvc_status forecast_side(const struct kvc_measured_machine *machine,
     return status;
 }
 
-/* The task of a pool. Both sides have the warm-up of the side that needs the longer one: a store changes for
- * long, the measured sides are equally old, and the end of a warm-up is found by chance. */
+/* The task of a pool. Both sides have the warm-up of the side that needs the longer one. The ends that are
+ * detected differ by chance, and the sides of a measured pair are equally old. */
 static enum kvc_status forecast_pair(void *data, uint32_t pair, const struct kvc_progress *progress,
                                      void *answer, struct kvc_diag *diag)
 {

@@ -26,8 +26,8 @@ extern const struct kvc_error_bounds kvc_error_bounds[KVC_READINGS];
 struct kvc_comparison_forecast {
     bool open_loop;      /* Arrivals do not wait for answers; otherwise the load saturates the store. */
     double memory_bytes; /* Memory that the simulation needs. */
-    /* Warm-up of the simulation, in the mean of its replicas [ns]; before the forecast: how long it has to
-     * be, or 0, so that its end is detected. */
+    /* The caller sets the warm-up of the simulation, or 0 to have its end detected; the forecast replaces it
+     * by the mean over the replicas [ns]. */
     double warmup_ns;
     bool only_warmup; /* One short replica tells the warm-up; the readings do not count. */
     /* Speed of the cores in the measured run, relative to the calibration, by which the forecast makes them
