@@ -161,17 +161,6 @@ void kvc_scenario_free_copy(struct kvc_scenario *scenario)
     free(scenario);
 }
 
-/* Resolves a copy whose devices are faster. Returns NULL if that fails. */
-static struct kvc_scenario *resolved(struct kvc_scenario *faster, struct kvc_diag *diag)
-{
-    faster->config = NULL;
-    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
-        kvc_scenario_free_copy(faster);
-        return NULL;
-    }
-    return faster;
-}
-
 struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
                                          const struct kvc_model_resource *resource, double factor,
                                          struct kvc_diag *diag)
@@ -179,7 +168,12 @@ struct kvc_scenario *kvc_scenario_faster(const struct kvc_scenario *scenario,
     struct kvc_scenario *faster = kvc_scenario_copy(scenario);
     faster->config = scenario->config; /* speed_up reads it. */
     resource->speed_up(faster, factor);
-    return resolved(faster, diag);
+    faster->config = NULL;
+    if (kvc_scenario_resolve(faster, diag) != KVC_OK) {
+        kvc_scenario_free_copy(faster);
+        return NULL;
+    }
+    return faster;
 }
 
 enum kvc_status kvc_scenario_prepare(const struct kvc_scenario *scenario, uint32_t replica, void **state,
