@@ -121,7 +121,7 @@ enum { TOPICS_MAX = 256, DEVICE_HELP_MAX = 160, NAMES_MAX = 1024 };
 struct topics {
     size_t count;
     struct topic topic[TOPICS_MAX];
-    char name[TOPICS_MAX][64];                        /* Names of the lists inside devices: "gpu.clocks". */
+    char name[TOPICS_MAX][64]; /* Names of lists and tables inside devices and systems: "gpu.clocks". */
     struct kvc_option node[KVC_DEVICE_KINDS_MAX + 1]; /* Keys of `node`. */
     char help[KVC_DEVICE_KINDS_MAX][DEVICE_HELP_MAX];
 };
@@ -201,16 +201,16 @@ static void add_node(struct topics *topics)
                                      topics->node, count});
 }
 
-/* Adds a kind of device, and every list inside it. */
-static void add_device(struct topics *topics, const struct kvc_device_kind *kind)
+/* Adds the lists and tables inside the options of `of`, and those inside them. */
+static void add_inner(struct topics *topics, const char *of, const struct kvc_option_table *options)
 {
-    add_topic(topics, (struct topic){kind->name, kind->help, kind->options, NULL, 0});
-    for (size_t i = 0; i < kind->options->count && topics->count < TOPICS_MAX; i++) {
-        const struct kvc_option *row = &kind->options->rows[i];
-        if (row->type == KVC_OPTION_LIST) {
+    for (size_t i = 0; i < options->count && topics->count < TOPICS_MAX; i++) {
+        const struct kvc_option *row = &options->rows[i];
+        if (row->element != NULL) {
             char *name = topics->name[topics->count];
-            snprintf(name, sizeof(topics->name[0]), "%s.%s", kind->name, row->name);
+            snprintf(name, sizeof(topics->name[0]), "%s.%s", of, row->name);
             add_topic(topics, (struct topic){name, row->help, row->element, NULL, 0});
+            add_inner(topics, name, row->element);
         }
     }
 }
@@ -226,7 +226,13 @@ static const struct topics *all_topics(void)
     }
     add_node(&topics);
     for (size_t i = 0; kvc_device_kinds[i] != NULL; i++) {
-        add_device(&topics, kvc_device_kinds[i]);
+        const struct kvc_device_kind *kind = kvc_device_kinds[i];
+        add_topic(&topics, (struct topic){kind->name, kind->help, kind->options, NULL, 0});
+        add_inner(&topics, kind->name, kind->options);
+    }
+    for (size_t i = 0; kvc_models[i] != NULL; i++) {
+        add_inner(&topics, kvc_models[i]->name, kvc_models[i]->options);
+        add_inner(&topics, "system", kvc_models[i]->options);
     }
     return &topics;
 }
@@ -241,6 +247,7 @@ static const char *const unit_names[] = {
 static const char *const type_names[] = {
     [KVC_OPTION_BOOL] = "true, false", [KVC_OPTION_COUNT] = "count", [KVC_OPTION_REAL] = "number",
     [KVC_OPTION_CHOICE] = "choice",    [KVC_OPTION_TEXT] = "text",   [KVC_OPTION_LIST] = "list",
+    [KVC_OPTION_WORDS] = "words",      [KVC_OPTION_GROUP] = "table",
 };
 
 static void show_range(const struct kvc_option *row, char *out, size_t size)
@@ -248,7 +255,7 @@ static void show_range(const struct kvc_option *row, char *out, size_t size)
     char low[48], high[48];
     size_t used = 0;
     out[0] = '\0';
-    if (row->type == KVC_OPTION_CHOICE) {
+    if (row->type == KVC_OPTION_CHOICE || row->type == KVC_OPTION_WORDS) {
         for (size_t i = 0; row->choices[i] != NULL && used < size; i++) {
             used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", row->choices[i]);
         }
@@ -274,7 +281,7 @@ static const char *show_unit(const struct kvc_option *row)
 
 static const char *show_default(const struct kvc_option *row)
 {
-    if (row->type == KVC_OPTION_LIST) {
+    if (row->type == KVC_OPTION_LIST || row->type == KVC_OPTION_GROUP) {
         return "empty";
     }
     if (row->optional && row->by_default == NULL) {

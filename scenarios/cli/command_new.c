@@ -474,7 +474,8 @@ static void write_defaults(const struct draft *draft, int indent, FILE *out)
             write_meaning(draft, path, indent, out);
             fprintf(out, "%*s-- %s = ", indent, "", row->name);
             if (row->by_default == NULL) {
-                fputs(row->type == KVC_OPTION_LIST ? "{}" : "nil", out);
+                bool is_table = row->type == KVC_OPTION_LIST || row->type == KVC_OPTION_GROUP;
+                fputs(is_table ? "{}" : "nil", out);
             } else {
                 write_value(row->by_default, out);
             }

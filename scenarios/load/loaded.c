@@ -162,6 +162,7 @@ void kvc_loaded_clear(struct kvc_loaded *loaded)
     free(loaded->sweep.list);
     kvc_parameters_clear(&loaded->parameters);
     kvc_parameters_clear(&loaded->provenance);
+    kvc_overrides_clear(&loaded->set);
     kvc_overrides_clear(&loaded->calibrated);
     free(loaded->warning);
     kvc_scenario_unresolve(&loaded->scenario);

@@ -147,6 +147,7 @@ struct kvc_loaded {
     struct kvc_scenario scenario;
     struct kvc_parameters parameters; /* All resolved values, for the echo in results. */
     struct kvc_parameters provenance; /* Values of the hardware, each with its source. */
+    struct kvc_overrides set;         /* Overrides, in whose paths elements of lists have their numbers. */
     struct kvc_overrides calibrated;  /* Values that figures of the store's paper determine. */
     char calibrated_source[KVC_TEXT_MAX];
     struct kvc_sweep sweep;

@@ -23,8 +23,9 @@ static bool is_below(const char *path, const char *ancestor)
 
 static bool was_set(const struct kvc_decoder *decoder, const char *path)
 {
-    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
-        if (strcmp(path, decoder->set->entry[i].path) == 0 || is_below(path, decoder->set->entry[i].path)) {
+    const struct kvc_overrides *set = &decoder->loaded->set;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (strcmp(path, set->entry[i].path) == 0 || is_below(path, set->entry[i].path)) {
             return true;
         }
     }
@@ -33,8 +34,9 @@ static bool was_set(const struct kvc_decoder *decoder, const char *path)
 
 static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
 {
-    for (uint32_t i = 0; decoder->set != NULL && i < decoder->set->count; i++) {
-        if (is_below(decoder->set->entry[i].path, path)) {
+    const struct kvc_overrides *set = &decoder->loaded->set;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (is_below(set->entry[i].path, path)) {
             return true;
         }
     }
@@ -284,24 +286,69 @@ static enum kvc_status decode_number(const struct kvc_decoder *decoder, const ch
     return KVC_OK;
 }
 
-static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const char *path,
-                                     const struct kvc_option *row, int *field)
+/* Fails because the value at the top of the stack is none of the words, or `found` is none, which is a part
+ * of `bytes` characters of it. */
+static enum kvc_status fail_word(const struct kvc_decoder *decoder, const char *path,
+                                 const struct kvc_option *row, const char *found, size_t bytes)
 {
-    char shown[80], suggestion[96] = "", names[KVC_DECODE_LIST_MAX];
-    if (lua_type(decoder->lua, -1) == LUA_TSTRING) {
-        const char *found = lua_tostring(decoder->lua, -1);
-        for (int i = 0; row->choices[i] != NULL; i++) {
-            if (strcmp(found, row->choices[i]) == 0) {
-                *field = i;
-                return KVC_OK;
-            }
-        }
-        kvc_decode_suggest(found, row->choices, suggestion, sizeof(suggestion));
-    }
+    char shown[80], word[64], suggestion[96] = "", names[KVC_DECODE_LIST_MAX];
     kvc_decode_show(decoder->lua, -1, shown, sizeof(shown));
+    if (found != NULL) {
+        snprintf(word, sizeof(word), "%.*s", (int)(bytes < sizeof(word) ? bytes : sizeof(word) - 1), found);
+        snprintf(shown, sizeof(shown), "\"%s\"", word);
+        kvc_decode_suggest(word, row->choices, suggestion, sizeof(suggestion));
+    }
     kvc_decode_list_names(row->choices, names, sizeof(names));
     return kvc_decode_fail(decoder, path, "%s: found %s%s%s allowed: %s", path, shown, suggestion,
                            suggestion[0] != '\0' ? "" : ",", names);
+}
+
+static enum kvc_status decode_choice(const struct kvc_decoder *decoder, const char *path,
+                                     const struct kvc_option *row, int *field)
+{
+    size_t bytes = 0;
+    bool is_text = lua_type(decoder->lua, -1) == LUA_TSTRING;
+    const char *found = is_text ? lua_tolstring(decoder->lua, -1, &bytes) : NULL;
+    int word = is_text ? kvc_word_find(row->choices, found, bytes) : -1;
+    if (word < 0) {
+        return fail_word(decoder, path, row, found, bytes);
+    }
+    *field = word;
+    return KVC_OK;
+}
+
+/* Decodes a list of texts, or a text, each of which is a word or several such as "a, b". */
+static enum kvc_status decode_words(const struct kvc_decoder *decoder, const char *path,
+                                    const struct kvc_option *row, uint32_t *field)
+{
+    lua_State *lua = decoder->lua;
+    bool is_list = lua_istable(lua, -1);
+    size_t length = is_list ? lua_rawlen(lua, -1) : 1, bytes;
+    int list = lua_gettop(lua);
+    *field = 0;
+    for (size_t i = 1; i <= length; i++) {
+        const char *unknown;
+        uint32_t bits;
+        if (is_list) {
+            lua_rawgeti(lua, list, (lua_Integer)i);
+        }
+        if (lua_type(lua, -1) != LUA_TSTRING) {
+            return fail_word(decoder, path, row, NULL, 0);
+        }
+        if (!kvc_words_parse(lua_tostring(lua, -1), row->choices, &bits, &unknown, &bytes)) {
+            return fail_word(decoder, path, row, unknown, bytes);
+        }
+        *field |= bits;
+        lua_settop(lua, list);
+    }
+    for (lua_pushnil(lua); is_list && lua_next(lua, list) != 0; lua_pop(lua, 1)) {
+        if (!lua_isinteger(lua, -2)) {
+            return kvc_decode_fail(decoder, path, "%s: found a key, allowed: a list of words without keys",
+                                   path);
+        }
+    }
+    lua_settop(lua, list);
+    return KVC_OK;
 }
 
 enum kvc_status kvc_decode_scalar(const struct kvc_decoder *decoder, const char *path,
@@ -318,6 +365,8 @@ enum kvc_status kvc_decode_scalar(const struct kvc_decoder *decoder, const char 
         return KVC_OK;
     case KVC_OPTION_CHOICE:
         return decode_choice(decoder, path, row, field);
+    case KVC_OPTION_WORDS:
+        return decode_words(decoder, path, row, field);
     case KVC_OPTION_TEXT:
         return kvc_decode_text(decoder, path, "a text", field, KVC_TEXT_MAX);
     default:
@@ -335,6 +384,9 @@ static bool print_field(const struct kvc_option *row, const void *field, char *o
         return true;
     case KVC_OPTION_CHOICE:
         snprintf(out, size, "%s", row->choices[*(const int *)field]);
+        return false;
+    case KVC_OPTION_WORDS:
+        kvc_words_print(*(const uint32_t *)field, row->choices, out, size);
         return false;
     case KVC_OPTION_TEXT:
         snprintf(out, size, "%s", (const char *)field);
@@ -602,6 +654,24 @@ static enum kvc_status decode_list(const struct kvc_decoder *decoder, const char
     return status;
 }
 
+/* Decodes the table at the top of the stack into the struct inside `object`; nil is an empty table. */
+static enum kvc_status decode_group(const struct kvc_decoder *decoder, const char *path,
+                                    const struct kvc_option *row, char *object)
+{
+    lua_State *lua = decoder->lua;
+    char shown[80];
+    if (lua_isnil(lua, -1)) {
+        lua_newtable(lua);
+        lua_replace(lua, -2);
+    }
+    if (!lua_istable(lua, -1)) {
+        kvc_decode_show(lua, -1, shown, sizeof(shown));
+        return kvc_decode_fail(decoder, path, "%s: found %s, allowed: a table", path, shown);
+    }
+    const struct kvc_table inner = {.path = path, .options = row->element, .object = object + row->offset};
+    return decode_options(decoder, lua_gettop(lua), &inner, "");
+}
+
 /* Checks that the interval of a number contains it. */
 static enum kvc_status check_interval(const struct kvc_decoder *decoder, const char *path,
                                       const struct kvc_option *row, const void *field,
@@ -639,8 +709,10 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
         lua_pop(lua, 1);
         return KVC_OK;
     }
-    if (row->type == KVC_OPTION_LIST) {
-        if (present) {
+    if (row->type == KVC_OPTION_LIST || row->type == KVC_OPTION_GROUP) {
+        if (row->type == KVC_OPTION_GROUP) {
+            status = decode_group(decoder, path, row, table->object);
+        } else if (present) {
             status = decode_list(decoder, path, row, table->object);
         }
         if (status == KVC_OK) {

@@ -203,7 +203,10 @@ static enum kvc_status decode_machine(const struct kvc_decoder *decoder, int roo
     own.member = path;
     own.loaded = kvc_array_of(1, sizeof(*own.loaded));
     struct kvc_scenario *scenario = &own.loaded->scenario;
-    enum kvc_status status = push_member_root(&own, root, table, path);
+    enum kvc_status status = kvc_overrides_join(&own.loaded->set, &decoder->loaded->set, decoder->diag);
+    if (status == KVC_OK) {
+        status = push_member_root(&own, root, table, path);
+    }
     if (status == KVC_OK) {
         status = kvc_load_system(&own, base + 1, scenario);
     }

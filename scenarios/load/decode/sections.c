@@ -117,6 +117,52 @@ void kvc_load_push_value(lua_State *lua, const char *text)
     }
 }
 
+/* Returns whether a part of a path, of `bytes` characters, is a name; "-" and "_" stand for a space. */
+static bool is_named(const char *part, size_t bytes, const char *name)
+{
+    if (strlen(name) != bytes) {
+        return false;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        bool space = name[i] == ' ' && (part[i] == '-' || part[i] == '_');
+        if (part[i] != name[i] && !space) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Returns the number of the element with the name `part`, of `bytes` characters, in the list on top; 0: there
+ * is none, or it is no list. */
+static lua_Integer element_named(lua_State *lua, const char *part, size_t bytes)
+{
+    lua_Integer length = lua_istable(lua, -1) ? (lua_Integer)lua_rawlen(lua, -1) : 0, found = 0;
+    for (lua_Integer i = 1; i <= length && i <= COPIED_KEYS_MAX && found == 0; i++) {
+        int top = lua_gettop(lua);
+        if (lua_rawgeti(lua, -1, i) == LUA_TTABLE) {
+            kvc_decode_push(lua, -1, "name");
+            found = lua_type(lua, -1) == LUA_TSTRING && is_named(part, bytes, lua_tostring(lua, -1)) ? i : 0;
+        }
+        lua_settop(lua, top);
+    }
+    return found;
+}
+
+/* Replaces the part of `bytes` characters at `at` in the path by the number of the list's element that it
+ * names, if the table on top is a list with such an element. Returns the length of the part. */
+static size_t number_element(lua_State *lua, char path[KVC_PATH_MAX], char *at)
+{
+    char rest[KVC_PATH_MAX];
+    size_t bytes = strcspn(at, ".");
+    lua_Integer number = element_named(lua, at, bytes);
+    if (number == 0) {
+        return bytes;
+    }
+    snprintf(rest, sizeof(rest), "%s", at + bytes);
+    snprintf(at, KVC_PATH_MAX - (size_t)(at - path), "%lld%s", (long long)number, rest);
+    return strcspn(at, ".");
+}
+
 /* Replaces the table on top, which is at the first `bytes` of `path`, by a shallow copy. */
 static enum kvc_status copy_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
 {
@@ -180,14 +226,14 @@ static enum kvc_status make_table(const struct kvc_decoder *decoder, const char 
 }
 
 /* Sets override->path of the table on top. It copies every table that it changes, because the script may use
- * one table in several places. */
-static enum kvc_status apply_override(const struct kvc_decoder *decoder, const struct kvc_override *override)
+ * one table in several places. Names of elements of lists become their numbers. */
+static enum kvc_status apply_override(const struct kvc_decoder *decoder, struct kvc_override *override)
 {
     lua_State *lua = decoder->lua;
-    const char *path = override->path, *at = path;
+    char *path = override->path, *at = path;
     int root = lua_gettop(lua);
     for (;;) {
-        size_t bytes = strcspn(at, ".");
+        size_t bytes = number_element(lua, path, at);
         push_key(lua, at, bytes);
         if (at[bytes] == '\0') {
             break;
@@ -219,14 +265,18 @@ enum kvc_status kvc_load_push_root(const struct kvc_decoder *decoder)
     lua_pushvalue(decoder->lua, 1);
     enum kvc_status status = copy_table(decoder, "", 0);
     int root = lua_gettop(decoder->lua);
-    for (uint32_t i = 0; status == KVC_OK && decoder->set != NULL && i < decoder->set->count; i++) {
-        status = apply_override(decoder, &decoder->set->entry[i]);
+    kvc_overrides_clear(&loaded->set);
+    if (status == KVC_OK) {
+        status = kvc_overrides_join(&loaded->set, decoder->set, decoder->diag);
+    }
+    for (uint32_t i = 0; status == KVC_OK && i < loaded->set.count; i++) {
+        status = apply_override(decoder, &loaded->set.entry[i]);
     }
     if (status == KVC_OK) {
         status = kvc_load_calibrated(decoder, root, &loaded->calibrated, loaded->calibrated_source);
     }
     for (uint32_t i = 0; status == KVC_OK && i < loaded->calibrated.count; i++) {
-        const struct kvc_override *value = &loaded->calibrated.entry[i];
+        struct kvc_override *value = &loaded->calibrated.entry[i];
         if (strcmp(kvc_decode_origin(decoder, value->path), "--set") != 0) {
             status = apply_override(decoder, value);
         }

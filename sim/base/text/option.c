@@ -161,6 +161,44 @@ void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size
     }
 }
 
+int kvc_word_find(const char *const *words, const char *found, size_t bytes)
+{
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strlen(words[i]) == bytes && memcmp(words[i], found, bytes) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+bool kvc_words_parse(const char *text, const char *const *words, uint32_t *bits, const char **unknown,
+                     size_t *bytes)
+{
+    static const char between[] = ", ";
+    *bits = 0;
+    for (text += strspn(text, between); *text != '\0'; text += *bytes, text += strspn(text, between)) {
+        *unknown = text;
+        *bytes = strcspn(text, between);
+        int word = kvc_word_find(words, text, *bytes);
+        if (word < 0) {
+            return false;
+        }
+        *bits |= UINT32_C(1) << word;
+    }
+    return true;
+}
+
+void kvc_words_print(uint32_t bits, const char *const *words, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; words[i] != NULL && used < size; i++) {
+        if ((bits >> i & 1) != 0) {
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", words[i]);
+        }
+    }
+}
+
 /* Counts the edits (insert, delete, replace, swap neighbors) between two names. Names of more than 63
  * characters count as far apart. */
 static size_t edit_distance(const char *a, const char *b)
@@ -212,6 +250,7 @@ static void set_default(const struct kvc_option *row, char *field)
     const char *text = row->by_default, *expected;
     double value = row->auto_value;
     int choice = 0;
+    size_t bytes;
     switch (row->type) {
     case KVC_OPTION_BOOL:
         *(bool *)(void *)field = strcmp(text, "true") == 0;
@@ -219,11 +258,14 @@ static void set_default(const struct kvc_option *row, char *field)
     case KVC_OPTION_TEXT:
         snprintf(field, KVC_TEXT_MAX, "%s", text);
         return;
-    case KVC_OPTION_CHOICE:
-        while (row->choices[choice] != NULL && strcmp(row->choices[choice], text) != 0) {
-            choice++;
+    case KVC_OPTION_WORDS:
+        if (!kvc_words_parse(text, row->choices, (uint32_t *)(void *)field, &expected, &bytes)) {
+            KVC_BUG("default \"%s\" of %s has another word", text, row->name);
         }
-        if (row->choices[choice] == NULL) {
+        return;
+    case KVC_OPTION_CHOICE:
+        choice = kvc_word_find(row->choices, text, strlen(text));
+        if (choice < 0) {
             KVC_BUG("default \"%s\" of %s is not a choice", text, row->name);
         }
         *(int *)(void *)field = choice;
@@ -241,7 +283,8 @@ static void set_default(const struct kvc_option *row, char *field)
         }
         return;
     case KVC_OPTION_LIST:
-        KVC_BUG("list %s has a default", row->name);
+    case KVC_OPTION_GROUP:
+        KVC_BUG("%s is a table and has a default", row->name);
     }
 }
 
@@ -257,10 +300,14 @@ static void set_absent(const struct kvc_option *row, char *field)
 void kvc_option_table_set_defaults(const struct kvc_option_table *options, void *object)
 {
     for (size_t i = 0; i < options->count; i++) {
-        if (options->rows[i].by_default != NULL) {
-            set_default(&options->rows[i], (char *)object + options->rows[i].offset);
-        } else if (options->rows[i].optional) {
-            set_absent(&options->rows[i], (char *)object + options->rows[i].offset);
+        const struct kvc_option *row = &options->rows[i];
+        char *field = (char *)object + row->offset;
+        if (row->type == KVC_OPTION_GROUP) {
+            kvc_option_table_set_defaults(row->element, field);
+        } else if (row->by_default != NULL) {
+            set_default(row, field);
+        } else if (row->optional) {
+            set_absent(row, field);
         }
     }
 }

@@ -19,8 +19,10 @@ enum kvc_option_type {
                        */
     KVC_OPTION_REAL,  /**< double; `unit` is its dimension. */
     KVC_OPTION_CHOICE, /**< int, the index of a word in `choices`. */
+    KVC_OPTION_WORDS,  /**< uint32_t with a bit for each word of `choices`, for a list of some of them. */
     KVC_OPTION_TEXT,   /**< char[KVC_TEXT_MAX], terminated by a zero. */
     KVC_OPTION_LIST,   /**< An array of structs; `element` describes one of them. */
+    KVC_OPTION_GROUP,  /**< A struct inside the struct; `element` describes it. */
 };
 
 enum { KVC_TEXT_MAX = 256 /**< Bytes of a text option, including the terminating zero. */ };
@@ -52,8 +54,8 @@ struct kvc_option {
     const char *auto_word; /**< REAL, COUNT: a word accepted instead of a number, such as "auto"; or NULL. */
     double auto_value;     /**< The number that is stored for `auto_word`. */
     const char *help;      /**< One sentence: the meaning, and the effect of a larger value. */
-    const char *const *choices;             /**< CHOICE: the words, terminated by NULL. */
-    const struct kvc_option_table *element; /**< LIST: describes one element. */
+    const char *const *choices; /**< CHOICE, WORDS: the words, terminated by NULL; WORDS has up to 32. */
+    const struct kvc_option_table *element; /**< LIST, GROUP: describes one element, or the inner struct. */
     size_t count_offset; /**< LIST: offset of the uint32_t that counts the elements [bytes]. */
     bool is_condition; /**< In an element of a list: a condition that the element holds for, such as the size
                           of a measured piece of work; not a property of the hardware. */
@@ -87,6 +89,10 @@ struct kvc_option_table {
 #define KVC_CHOICE_ROW(kvc_of, key, field, words, standard, ...) \
     {.name = key, .type = KVC_OPTION_CHOICE, .offset = offsetof(struct kvc_of, field), .choices = words, \
      .by_default = standard, .help = __VA_ARGS__}
+/** Some of `words`, which end in NULL; a text such as "a, b" is the default. */
+#define KVC_WORDS_ROW(kvc_of, key, field, words, standard, ...) \
+    {.name = key, .type = KVC_OPTION_WORDS, .offset = offsetof(struct kvc_of, field), .choices = words, \
+     .by_default = standard, .help = __VA_ARGS__}
 /** A text. */
 #define KVC_TEXT_ROW(kvc_of, key, field, standard, ...) \
     {.name = key, .type = KVC_OPTION_TEXT, .offset = offsetof(struct kvc_of, field), .by_default = standard, .help = __VA_ARGS__}
@@ -94,6 +100,9 @@ struct kvc_option_table {
 #define KVC_LIST_ROW(kvc_of, key, array, number, of_element, ...) \
     {.name = key, .type = KVC_OPTION_LIST, .offset = offsetof(struct kvc_of, array), \
      .count_offset = offsetof(struct kvc_of, number), .element = of_element, .help = __VA_ARGS__}
+/** The table `of_field` describes the inner struct. */
+#define KVC_GROUP_ROW(kvc_of, key, field, of_field, ...) \
+    {.name = key, .type = KVC_OPTION_GROUP, .offset = offsetof(struct kvc_of, field), .element = of_field, .help = __VA_ARGS__}
 
 /** The table of an array of rows. After its name, `.max_list` may follow. */
 #define KVC_OPTION_TABLE(kvc_of, array, ...) \
@@ -108,6 +117,17 @@ bool kvc_quantity_parse(const char *text, enum kvc_unit unit, double *value, con
 /** Writes a value as a user would: 160000 in KVC_UNIT_NS becomes "160us". Parsing the text gives the same
  * value again. */
 void kvc_quantity_print(double value, enum kvc_unit unit, char *out, size_t size);
+
+/** Finds the word of `bytes` characters in `words`, a list terminated by NULL. Returns its index, or -1. */
+int kvc_word_find(const char *const *words, const char *found, size_t bytes);
+
+/** Parses "a, b" into a bit for each word. Returns false if a part is none of `words`; *unknown and *bytes
+ * are then that part. An empty text has no words. */
+bool kvc_words_parse(const char *text, const char *const *words, uint32_t *bits, const char **unknown,
+                     size_t *bytes);
+
+/** Writes the words whose bits are set, "a, b". */
+void kvc_words_print(uint32_t bits, const char *const *words, char *out, size_t size);
 
 /** Returns the entry of `names`, a list terminated by NULL, that is nearest to `found` by edit distance, or
  * NULL if none is near. */

@@ -108,7 +108,31 @@ Test(names, the_nearest_is_found)
     cr_expect_null(kvc_nearest_name("", names));
 }
 
+Test(words, are_parsed_and_printed)
+{
+    static const char *const words[] = {"parse", "search", "read", NULL};
+    const char *unknown;
+    size_t bytes;
+    uint32_t bits;
+    char text[32];
+    cr_assert(kvc_words_parse("read, parse", words, &bits, &unknown, &bytes));
+    cr_expect_eq(bits, 5);
+    kvc_words_print(bits, words, text, sizeof(text));
+    cr_expect_str_eq(text, "parse, read");
+    cr_assert(kvc_words_parse("", words, &bits, &unknown, &bytes));
+    cr_expect_eq(bits, 0);
+    cr_assert_not(kvc_words_parse("parse,sear", words, &bits, &unknown, &bytes));
+    cr_expect_str_eq(unknown, "sear");
+    cr_expect_eq(bytes, 4);
+}
+
+struct inner {
+    uint64_t count;
+};
+
 struct target {
+    struct inner inner;
+    uint32_t words;
     double time_ns;
     uint64_t count;
     int choice;
@@ -119,6 +143,10 @@ struct target {
 Test(options, are_set_to_their_defaults)
 {
     static const char *const choices[] = {"a", "b", NULL};
+    static const struct kvc_option inner_rows[] = {
+        KVC_COUNT_ROW(inner, "count", count, 0, 9, "3", ""),
+    };
+    static const struct kvc_option_table inner_options = KVC_OPTION_TABLE(inner, inner_rows, "inner");
     static const struct kvc_option rows[] = {
         {.name = "time",
          .type = KVC_OPTION_REAL,
@@ -141,6 +169,8 @@ Test(options, are_set_to_their_defaults)
          .offset = offsetof(struct target, flag),
          .by_default = "true"},
         {.name = "text", .type = KVC_OPTION_TEXT, .offset = offsetof(struct target, text), .by_default = "x"},
+        KVC_WORDS_ROW(target, "words", words, choices, "b", ""),
+        KVC_GROUP_ROW(target, "inner", inner, &inner_options, ""),
     };
     static const struct kvc_option_table options = {"test", rows, sizeof(rows) / sizeof(*rows),
                                                     sizeof(struct target), 0};
@@ -151,4 +181,6 @@ Test(options, are_set_to_their_defaults)
     cr_expect_eq(target.choice, 1);
     cr_expect(target.flag);
     cr_expect_str_eq(target.text, "x");
+    cr_expect_eq(target.words, 2);
+    cr_expect_eq(target.inner.count, 3);
 }
