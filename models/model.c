@@ -70,6 +70,11 @@ enum kvc_status kvc_scenario_check_devices(const struct kvc_scenario *scenario, 
     return status;
 }
 
+static unsigned stages_of(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
+{
+    return resource->stages_of != NULL ? resource->stages_of(scenario) : resource->stages;
+}
+
 bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struct kvc_scenario *scenario)
 {
     if (resource->used != NULL) {
@@ -77,9 +82,10 @@ bool kvc_resource_is_used(const struct kvc_model_resource *resource, const struc
     }
     struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
     uint32_t count = scenario->model->stages(scenario, stage);
-    bool used = resource->stages >> count != 0;
+    unsigned stages = stages_of(resource, scenario);
+    bool used = stages >> count != 0;
     for (uint32_t i = 0; i < count && !used; i++) {
-        used = (resource->stages >> i & 1) != 0 && stage[i].servers > 0;
+        used = (stages >> i & 1) != 0 && stage[i].servers > 0;
     }
     return used;
 }
@@ -100,8 +106,9 @@ bool kvc_scenario_has_stage(const struct kvc_scenario *scenario, const struct kv
                             const char *name)
 {
     struct kvc_model_stage stage[KVC_MODEL_STAGES_MAX];
+    unsigned stages = stages_of(resource, scenario);
     for (uint32_t i = 0, count = scenario->model->stages(scenario, stage); i < count; i++) {
-        if ((resource->stages >> i & 1) != 0 && strcmp(stage[i].name, name) == 0) {
+        if ((stages >> i & 1) != 0 && strcmp(stage[i].name, name) == 0) {
             return true;
         }
     }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "models/bluecache/bluecache.h"
+#include "models/composed/composed.h"
 #include "models/dido/dido.h"
 #include "models/dido/config.h"
 #include "models/kvdirect/kvdirect.h"
@@ -38,6 +39,7 @@ const struct kvc_model *const kvc_models[] = {
     &kvc_memcached_mica_model,
     &kvc_memcached_fpga_model,
     &kvc_memcached_fatcache_model,
+    &kvc_composed_model,
     NULL,
 };
 

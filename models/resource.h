@@ -58,6 +58,8 @@ struct kvc_model_resource {
     const char *name;   /* "gpu", "host-memory". */
     const char *device; /* Kind of device, as stages and devices of results name it. */
     unsigned stages;    /* Stages that spend time on it: a bit for each place in the list. */
+    /* The same for a store whose scenario states the stages. NULL: `stages`. */
+    unsigned (*stages_of)(const struct kvc_scenario *scenario);
     /* Returns whether the requests of a resolved scenario take any of it. NULL: if one of its stages has
      * servers, or is not in the list, as those are of which DIDO may still plan more. */
     bool (*used)(const struct kvc_scenario *scenario);

@@ -78,10 +78,14 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
         item_bytes += written / items * (written_item_bytes(&scenario->workload, item_bytes) - item_bytes);
     }
     const struct kvc_megakv_slab_params slab = slab_params_of(params, 0);
-    return shards *
-           (double)(kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items) +
-                    kvc_megakv_slab_memory_bytes(&slab, items, item_bytes,
-                                                 trace || has_many_sizes(&scenario->workload)));
+    double index_bytes =
+        (double)kvc_pages_random_bytes((uint64_t)(params->index_bytes / (double)rate), (uint64_t)items);
+    if (params->slab_bytes == 0) {
+        return shards * index_bytes;
+    }
+    double slab_bytes = (double)kvc_megakv_slab_memory_bytes(&slab, items, item_bytes,
+                                                             trace || has_many_sizes(&scenario->workload));
+    return shards * (index_bytes + slab_bytes);
 }
 
 uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, double *size)
@@ -91,6 +95,7 @@ uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, do
     size[count++] = params->index_bytes;
     size[count++] = params->slab_bytes;
     size[count++] = params->max_displacements;
+    size[count++] = params->kind != NULL ? (double)kvc_name_hash(params->kind->name) : 0;
     size[count++] = (double)params->sample_rate;
     return count;
 }
@@ -160,6 +165,7 @@ uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc
 /* Preloads the store; the arrays are scratch for one visit. */
 struct loader {
     struct kvc_cuckoo_store *store;
+    bool is_cuckoo;            /* The index is the cuckoo table, not one of another kind. */
     bool thins;                /* The index has fewer slots than there are keys. */
     struct kvc_set_cache keys; /* If it thins: the keys that are present in the long run. */
     double *end;               /* For each block of these keys, the number of the key behind it. */
@@ -180,6 +186,9 @@ static void open_thinning(struct loader *loader, const struct kvc_scenario *scen
     double item_bytes = kvc_cuckoo_means_of(workload, NULL, NULL, false).item_bytes;
     double keys = floor(workload->preload_frac * (double)workload->keys);
     bool ranked = workload->action_count == 0 && workload->phase_count == 0; /* Key 0 is the most popular. */
+    if (sizes->kind != NULL || sizes->slab_bytes == 0) { /* Other kinds evict, or refuse at little cost. */
+        return;
+    }
     loader->thins = ranked && slots < fmin(keys, shards * floor(sizes->slab_bytes / item_bytes));
     if (!loader->thins) {
         return;
@@ -217,12 +226,31 @@ static uint32_t rows_to_store(struct loader *loader, const struct kvc_preload_vi
     return count;
 }
 
+/* Inserts the keys of a visit whose locations are known. */
+static void insert_keys(struct loader *loader, struct kvc_cuckoo_shard *shard, uint32_t inserts)
+{
+    if (loader->is_cuckoo) {
+        kvc_megakv_cuckoo_insert_new(shard->index, loader->hash, loader->location, inserts,
+                                     &shard->index_stats);
+    } else {
+        kvc_index_insert(shard->index, loader->hash, loader->location, inserts, NULL, &shard->index_stats);
+    }
+}
+
 /* Stores the keys of a visit, as a receiver and the GPU would. */
 static void load_keys(void *data, const struct kvc_preload_visit *visit)
 {
     struct loader *loader = data;
     struct kvc_cuckoo_shard *shard = &loader->store->shards[visit->shard];
     uint32_t inserts = 0, count = rows_to_store(loader, visit);
+    if (shard->slab == NULL) {
+        for (uint32_t i = 0; i < count; i++) {
+            loader->hash[i] = visit->batch->hash[loader->row[i]];
+            loader->location[i] = kvc_cuckoo_store_place(loader->hash[i]);
+        }
+        insert_keys(loader, shard, count);
+        return;
+    }
     uint32_t evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, loader->row, count,
                                               loader->location, loader->evicted);
     for (uint32_t i = 0; i < evicted; i++) {
@@ -237,7 +265,7 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
         loader->hash[inserts] = visit->batch->hash[loader->row[i]];
         loader->location[inserts++] = loader->location[i];
     }
-    kvc_megakv_cuckoo_insert_new(shard->index, loader->hash, loader->location, inserts, &shard->index_stats);
+    insert_keys(loader, shard, inserts);
 }
 
 static enum kvc_status preload(const struct kvc_scenario *scenario,
@@ -248,6 +276,7 @@ static enum kvc_status preload(const struct kvc_scenario *scenario,
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     struct loader *loader = kvc_array_of(1, sizeof(*loader));
     loader->store = store;
+    loader->is_cuckoo = sizes->kind == NULL;
     kvc_rng_init(&loader->rng, seed, "megakv.preload", 0);
     open_thinning(loader, scenario, sizes);
     struct kvc_preload *walker = kvc_preload_create(&params, &store->sampling, diag);
@@ -330,6 +359,17 @@ static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload
     kvc_sizes_free(sizes);
 }
 
+static struct kvc_index *create_index(const struct kvc_cuckoo_store_params *sizes, uint64_t rate,
+                                      uint64_t seed)
+{
+    uint64_t bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64);
+    if (sizes->kind != NULL) {
+        return sizes->kind->create(bytes, seed);
+    }
+    return kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){
+        .bytes = bytes, .max_displacements = sizes->max_displacements, .seed = seed});
+}
+
 static void create_shards(const struct kvc_scenario *scenario, const struct kvc_cuckoo_store_params *sizes,
                           uint64_t seed, struct kvc_cuckoo_store *store)
 {
@@ -342,19 +382,15 @@ static void create_shards(const struct kvc_scenario *scenario, const struct kvc_
         memset(store->value, 0x5a, value_bytes);
     }
     for (uint32_t i = 0; i < store->shard_count; i++) {
-        struct kvc_megakv_cuckoo_params params = {
-            .bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64),
-            .max_displacements = sizes->max_displacements,
-            .seed = kvc_rng_seed(seed, "megakv.victims", i),
-        };
-        store->shards[i].index = kvc_megakv_cuckoo_create(&params);
-        store->shards[i].slab = kvc_megakv_slab_create_with(&slab);
-        if (store->shards[i].index == NULL || store->shards[i].slab == NULL) {
+        bool has_slab = sizes->slab_bytes > 0;
+        store->shards[i].index = create_index(sizes, rate, kvc_rng_seed(seed, "megakv.victims", i));
+        store->shards[i].slab = has_slab ? kvc_megakv_slab_create_with(&slab) : NULL;
+        if (store->shards[i].index == NULL || (has_slab && store->shards[i].slab == NULL)) {
             kvc_out_of_memory("a shard of %.3g GiB: %s",
                               (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
                               strerror(errno));
         }
-        if (rate > 1 && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
+        if (rate > 1 && has_slab && scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
             assign_slabs(store->shards[i].slab, &scenario->workload, store->shard_count);
         }
     }

@@ -1,5 +1,5 @@
-/* A key-value store of a cuckoo index and slabs, one pair for each shard. They are the real data structures
- * of Mega-KV (kernels/megakv), which other stores use, too.
+/* A key-value store of an index and slabs, one pair for each shard. They are the real data structures of
+ * Mega-KV (kernels/megakv), which other stores use, too; the index may also be one of another kind.
  *
  * With functional = "sampled", the index and every size class of the slabs are smaller by the sampling rate
  * and hold a sample of the keys (sim/workload/keys/sampling.h). They are therefore as full as in the whole
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/index.h"
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/megakv/slab.h"
 #include "models/model.h"
@@ -19,9 +20,15 @@
 #include "sim/workload/keys/sampling.h"
 #include "sim/workload/source/source.h"
 
+/* Returns the location of a key in the index of a store without slabs, which nobody reads. */
+static inline uint32_t kvc_cuckoo_store_place(uint64_t hash)
+{
+    return (uint32_t)hash & 0x7fffffff;
+}
+
 struct kvc_cuckoo_shard {
     struct kvc_index *index;
-    struct kvc_megakv_slab *slab;
+    struct kvc_megakv_slab *slab; /* NULL: the store has none. */
     struct kvc_index_stats index_stats;
     struct kvc_megakv_slab_stats slab_stats;
     uint64_t rejected; /* SETs that found no memory. */
@@ -41,11 +48,12 @@ struct kvc_cuckoo_store {
 
 /* The parameters of a store. */
 struct kvc_cuckoo_store_params {
-    uint32_t sockets;           /* Shards of a node. */
-    double index_bytes;         /* Size of a shard's index. */
-    double slab_bytes;          /* Item memory of a shard. */
-    uint32_t max_displacements; /* Displacements of an insert before it drops an element. */
-    uint64_t sample_rate;       /* See sim/workload/keys/sampling.h; 0: no shards. */
+    uint32_t sockets;                  /* Shards of a node. */
+    const struct kvc_index_kind *kind; /* Kind of the index; NULL: the cuckoo table. */
+    double index_bytes;                /* Size of a shard's index. */
+    double slab_bytes;                 /* Item memory of a shard; 0: the index alone holds the keys. */
+    uint32_t max_displacements;        /* Displacements of an insert before it drops an element. */
+    uint64_t sample_rate;              /* See sim/workload/keys/sampling.h; 0: no shards. */
     bool keeps_values; /* The slabs hold the bytes of keys and values; otherwise hashes stand for them. */
 };
 

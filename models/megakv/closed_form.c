@@ -144,8 +144,8 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
         return (struct kvc_megakv_fit){pair->search.ns_per_op, pair->search.base_ns, pair->insert.ns_per_op,
                                        pair->insert.base_ns};
     }
-    for (int kernel = KVC_MEGAKV_KERNEL_SEARCH; kernel <= KVC_MEGAKV_KERNEL_INSERT; kernel++) {
-        bool search = kernel == KVC_MEGAKV_KERNEL_SEARCH;
+    for (int kernel = KVC_CUCKOO_SEARCH; kernel <= KVC_CUCKOO_INSERT; kernel++) {
+        bool search = kernel == KVC_CUCKOO_SEARCH;
         struct kvc_megakv_launch_work few = search ? kvc_megakv_search_work(costs, low, 0)
                                                    : kvc_megakv_insert_work(costs, low),
                                       many = search ? kvc_megakv_search_work(costs, high, 0)
@@ -430,7 +430,7 @@ static double stream_ns(const struct kvc_megakv_costs *costs, const struct kvc_m
     if (config->index_on != KVC_MEGAKV_INDEX_ON_GPU || jobs <= 0) {
         return launch_ns;
     }
-    struct kvc_gpu_work work = kvc_megakv_gpu_work(launch->kernel, launch->jobs, config->streams, NULL);
+    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(launch->kernel, launch->jobs, config->streams, NULL);
     double copy_ns = kvc_pcie_h2d_ns(config->pcie, work.in_bytes) / streams;
     double apart_ns =
         2 / sqrt(acos(-1)) * sqrt(random_jobs / jobs) * kvc_megakv_kernel_of(costs, launch, jobs).amount_ns;

@@ -624,64 +624,13 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
 
 /* ---- the work of a launch ---- */
 
-/* A bucket has 64 bytes: a sector of signatures and a sector of locations. Where the L2 cache is known, both
- * come with one access to the memory: on an H100 and on an H200, random buckets are as fast as random sectors
- * (cuckoo_cuda_bench). On other cards each counts. */
-enum { SECTORS_PER_BUCKET = 2 };
-
-/* Jobs of a warp, which merges their accesses to one place: two threads serve a job in the fastest kernel. */
-static const double jobs_per_warp = 16;
-
-/* A processing unit has a thread per slot (sec. 4.3.1). */
-enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
-
-const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock, enum kvc_megakv_kernel kernel)
-{
-    if (clock->search.ns_per_op <= 0) {
-        return NULL;
-    }
-    return kernel == KVC_MEGAKV_KERNEL_SEARCH ? &clock->search : &clock->insert;
-}
-
-struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
-                                        const struct kvc_index_stats *stats)
-{
-    /* These hold for the closed form and before the first launch: the primary bucket holds most keys of a
-     * half-full table, and an insert reads both buckets and writes one. */
-    bool searches = kernel == KVC_MEGAKV_KERNEL_SEARCH;
-    double written = searches ? 0 : 1, buckets = searches ? 1.5 : 3, read = buckets - written;
-    if (stats != NULL && searches && stats->searches > 0) {
-        buckets = read = (double)stats->search_lines / (double)stats->searches;
-    }
-    if (stats != NULL && !searches && stats->inserts > 0) {
-        buckets = read = (double)stats->insert_lines / (double)stats->inserts;
-    }
-    /* Signature and hash; inserts also have a location. */
-    double in_bytes = searches ? 8 : 12, out_bytes = searches ? 4 : 0;
-    /* The jobs and their results pass through cache and memory, too. */
-    double streamed = (in_bytes + out_bytes) / LINE_BYTES;
-    return (struct kvc_gpu_work){
-        .jobs = jobs,
-        .in_bytes = jobs * in_bytes,
-        .out_bytes = jobs * out_bytes,
-        .sectors = jobs * SECTORS_PER_BUCKET * buckets,
-        .accesses = jobs * (read + written + streamed),
-        .l2_sectors = jobs * (SECTORS_PER_BUCKET * (read + streamed) + written),
-        .depth = buckets,
-        .threads_per_job = THREADS_PER_JOB,
-        .streams = streams,
-    };
-}
-
 /* Returns the work of a launch on the scenario's index and keys. */
 static struct kvc_gpu_work work_of(const struct kvc_megakv_costs *costs,
                                    const struct kvc_megakv_launch_work *launch)
 {
     struct kvc_gpu_work work =
-        kvc_megakv_gpu_work(launch->kernel, launch->jobs, costs->config->streams, launch->stats);
-    double warps = launch->jobs / jobs_per_warp * (1 - pow(1 - costs->hot_frac, jobs_per_warp));
-    work.l2_frac = costs->l2_frac;
-    *(launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? &work.hot_reads : &work.hot_writes) = warps;
+        kvc_cuckoo_gpu_work(launch->kernel, launch->jobs, costs->config->streams, launch->stats);
+    kvc_cuckoo_gpu_caches(launch->kernel, costs->l2_frac, costs->hot_frac, &work);
     return work;
 }
 
@@ -690,10 +639,8 @@ static struct kvc_gpu_work work_of(const struct kvc_megakv_costs *costs,
 struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_costs *costs, double searches,
                                                      double drained)
 {
-    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_SEARCH,
-                                           .jobs = searches,
-                                           .hit_frac = costs->hit_frac,
-                                           .drained = drained};
+    return (struct kvc_megakv_launch_work){
+        .kernel = KVC_CUCKOO_SEARCH, .jobs = searches, .hit_frac = costs->hit_frac, .drained = drained};
 }
 
 struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes)
@@ -703,7 +650,7 @@ struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_cos
     double deletes = writes - sets, erases = deletes + evicted;
     /* An item that a later SET of its key has replaced is not in the index any more when it is evicted. */
     double erased = deletes * costs->hit_frac + evicted * (1 - costs->hit_frac);
-    return (struct kvc_megakv_launch_work){.kernel = KVC_MEGAKV_KERNEL_INSERT,
+    return (struct kvc_megakv_launch_work){.kernel = KVC_CUCKOO_INSERT,
                                            .jobs = writes + evicted,
                                            .erases = erases,
                                            .replaced_frac = costs->hit_frac,
@@ -755,12 +702,12 @@ double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t cl
                                const struct kvc_megakv_launch_work *launch)
 {
     if (launch->jobs > 0 && costs->measured) {
-        return launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? measured_search_ns(costs, launch)
-                                                          : measured_insert_ns(costs, launch);
+        return launch->kernel == KVC_CUCKOO_SEARCH ? measured_search_ns(costs, launch)
+                                                   : measured_insert_ns(costs, launch);
     }
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_gpu_work work = work_of(costs, launch);
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
+    const struct kvc_gpu_fit *fit = kvc_cuckoo_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
     return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
 }
 
@@ -776,10 +723,10 @@ static struct kvc_gpu_kernel measured_kernel(const struct kvc_megakv_costs *cost
                                              const struct kvc_gpu_work *work, double frac)
 {
     const struct kvc_pcie *pcie = costs->config->pcie;
-    double shortest_ns = launch->kernel == KVC_MEGAKV_KERNEL_SEARCH ? costs->search.y[0]
-                         : launch->erases <= 0                      ? costs->insert.y[0]
-                         : launch->erases < launch->jobs            ? costs->insert.y[0] + costs->erase.y[0]
-                                                                    : costs->erase.y[0];
+    double shortest_ns = launch->kernel == KVC_CUCKOO_SEARCH ? costs->search.y[0]
+                         : launch->erases <= 0               ? costs->insert.y[0]
+                         : launch->erases < launch->jobs     ? costs->insert.y[0] + costs->erase.y[0]
+                                                             : costs->erase.y[0];
     double launch_ns = kvc_megakv_launch_ns(costs, launch);
     struct kvc_gpu_fit line = {.base_ns = fmin(shortest_ns, launch_ns)};
     line.ns_per_op = (launch_ns - line.base_ns) / launch->jobs;
@@ -795,6 +742,6 @@ struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
     if (costs->measured) {
         return measured_kernel(costs, launch, &work, frac);
     }
-    const struct kvc_gpu_fit *fit = kvc_megakv_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
+    const struct kvc_gpu_fit *fit = kvc_cuckoo_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
     return kvc_gpu_kernel_of(config->gpu, config->pcie, fit, &work, frac);
 }

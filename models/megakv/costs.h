@@ -36,6 +36,7 @@
 #include "kernels/index.h"
 #include "kernels/megakv/cuckoo.h"
 #include "models/cuckoo_store/cache.h"
+#include "models/cuckoo_store/launch.h"
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "sim/base/curve.h"
@@ -174,27 +175,11 @@ double kvc_megakv_items_max(const struct kvc_megakv_config *config);
  * measured launch, the same number of bytes passes for each of its jobs. */
 enum { KVC_MEGAKV_PASSING_BYTES = 16 + (8 + 1 + 8 + 4 + 8) + 64 };
 
-/* The two kernels of the index. */
-enum kvc_megakv_kernel {
-    KVC_MEGAKV_KERNEL_SEARCH,
-    KVC_MEGAKV_KERNEL_INSERT, /* Inserts and deletes. */
-};
-
-/* Returns the line that was fitted to the launches of a kernel at a clock pair, or NULL if there is no fit.
- */
-const struct kvc_gpu_fit *kvc_megakv_gpu_fit(const struct kvc_gpu_clock *clock,
-                                             enum kvc_megakv_kernel kernel);
-
-/* Returns the work of a launch of `jobs` jobs. `stats` holds the counters of the index so far; NULL: the
- * values of a typical half-full table. */
-struct kvc_gpu_work kvc_megakv_gpu_work(enum kvc_megakv_kernel kernel, double jobs, uint32_t streams,
-                                        const struct kvc_index_stats *stats);
-
 /* Costs of a launch on the device of the index. */
 
 /* A launch of all streams. */
 struct kvc_megakv_launch_work {
-    enum kvc_megakv_kernel kernel;
+    enum kvc_cuckoo_kernel kernel;
     double jobs;          /* Index jobs of all streams. */
     double erases;        /* Deletes among them. The other jobs of the kernel are inserts or searches. */
     double replaced_frac; /* Share of the inserts whose key the index has. */

@@ -123,7 +123,7 @@ static const struct kvc_megakv_config on_thread = {.index_on = KVC_MEGAKV_INDEX_
 static double search_ns(const struct kvc_megakv_costs *costs, double hit_frac)
 {
     const struct kvc_megakv_launch_work launch = {
-        .kernel = KVC_MEGAKV_KERNEL_SEARCH, .jobs = 1000, .hit_frac = hit_frac};
+        .kernel = KVC_CUCKOO_SEARCH, .jobs = 1000, .hit_frac = hit_frac};
     return kvc_megakv_launch_ns(costs, &launch) / 1000;
 }
 
@@ -146,11 +146,8 @@ Test(launch_costs, nobody_can_predict_a_random_half)
 Test(launch_costs, changes_have_surprises_too)
 {
     struct kvc_megakv_costs costs = launch_costs_of(&on_thread);
-    struct kvc_megakv_launch_work launch = {.kernel = KVC_MEGAKV_KERNEL_INSERT,
-                                            .jobs = 2000,
-                                            .erases = 1000,
-                                            .replaced_frac = 0.5,
-                                            .erased_frac = 0.5};
+    struct kvc_megakv_launch_work launch = {
+        .kernel = KVC_CUCKOO_INSERT, .jobs = 2000, .erases = 1000, .replaced_frac = 0.5, .erased_frac = 0.5};
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 1000 * (8 + 21), 1e-6);
     costs.insert_half_replaced = per_job(40);
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 1000 * (8 + 40), 1e-6);

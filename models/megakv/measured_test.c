@@ -489,7 +489,7 @@ Test(measured, launches_by_load_and_streams)
         kvc_test_resolve(&setup.scenario, &setup.config);
         struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
         const struct kvc_megakv_launch_work launch = {
-            .kernel = KVC_MEGAKV_KERNEL_SEARCH, .jobs = 2000, .hit_frac = 1};
+            .kernel = KVC_CUCKOO_SEARCH, .jobs = 2000, .hit_frac = 1};
         expect_near("1000 jobs in each of two streams", kvc_megakv_launch_ns(&costs, &launch), 1000 * ns[i],
                     0.001);
     }
@@ -510,7 +510,7 @@ Test(measured, launches_add_up)
     setup.devices.costs.replace = (struct kvc_megakv_cost_curve){0};
     per_job(&setup.devices.costs.replace, 12);
     struct kvc_megakv_costs costs = costs_of(&setup);
-    struct kvc_megakv_launch_work launch = {.kernel = KVC_MEGAKV_KERNEL_INSERT, .jobs = 3000};
+    struct kvc_megakv_launch_work launch = {.kernel = KVC_CUCKOO_INSERT, .jobs = 3000};
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * insert_ns, 1e-6);
     launch.replaced_frac = 0.25;
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * (0.75 * insert_ns + 0.25 * 12), 1e-6);
@@ -521,8 +521,8 @@ Test(measured, launches_add_up)
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * erase_ns, 1e-6, "deletes alone");
     double before_ns = 0;
     for (double jobs = 1; jobs < 1e5; jobs *= 2) {
-        launch = (struct kvc_megakv_launch_work){
-            .kernel = KVC_MEGAKV_KERNEL_INSERT, .jobs = jobs, .erases = jobs / 2};
+        launch =
+            (struct kvc_megakv_launch_work){.kernel = KVC_CUCKOO_INSERT, .jobs = jobs, .erases = jobs / 2};
         double ns = kvc_megakv_launch_ns(&costs, &launch);
         cr_expect_gt(ns, before_ns, "more jobs take longer");
         before_ns = ns;

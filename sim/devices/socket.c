@@ -36,8 +36,21 @@ static int32_t add_end(const struct place *place, const char *name, const char *
         &(struct kvc_platform_host){.device = device, .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
 }
 
+/* Turns a host into one that stays in its first state, whose cores work as one. */
+static void fix(struct kvc_platform_host *host)
+{
+    struct kvc_pstate state = host->pstate[host->first_pstate];
+    state.speed *= host->cores;
+    state.watts.one_w = state.watts.all_w;
+    state.clock_hz = 0;
+    host->pstate[0] = state;
+    host->cores = host->pstates = 1;
+    host->first_pstate = 0;
+    host->can_fail = false;
+}
+
 static int32_t add_cpu(const struct place *place, const struct kvc_node *node, const struct kvc_cpu *cpu,
-                       bool polls)
+                       const struct kvc_socket_use *use)
 {
     struct kvc_platform_host host = {.device = "cpu",
                                      .cores = (uint32_t)cpu->cores,
@@ -50,9 +63,13 @@ static int32_t add_cpu(const struct place *place, const struct kvc_node *node, c
         host.pstate[i].clock_hz = state.clock_hz;
         if (kvc_cpu_has_watts(&state)) {
             double all_w = state.all_cores_watts;
-            host.pstate[i].watts = polls ? (struct kvc_watts){all_w, all_w, all_w}
-                                         : (struct kvc_watts){state.idle_watts, state.one_core_watts, all_w};
+            host.pstate[i].watts = use->cpu_polls
+                                       ? (struct kvc_watts){all_w, all_w, all_w}
+                                       : (struct kvc_watts){state.idle_watts, state.one_core_watts, all_w};
         }
+    }
+    if (use->is_fixed) {
+        fix(&host);
     }
     return add_host(place, "cpu", &host);
 }
@@ -74,6 +91,9 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, con
             host.pstate[i].watts =
                 (struct kvc_watts){use->gpu_serves ? busy_w : clock->idle_watts, busy_w, busy_w};
         }
+    }
+    if (use->is_fixed) {
+        fix(&host);
     }
     return add_host(place, "gpu", &host);
 }
@@ -119,7 +139,7 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
                                 KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
     if (cpu != NULL) {
-        socket.cpu = add_cpu(&place, node, cpu, use.cpu_polls);
+        socket.cpu = add_cpu(&place, node, cpu, &use);
     }
     if (dram != NULL) {
         socket.dram = add_host(&place, "dram",

@@ -40,8 +40,11 @@ struct kvc_socket {
 struct kvc_socket_use {
     uint32_t gpu_clock; /**< Clock pair in which the GPU begins. */
     bool cpu_polls;     /**< All cores poll, so the processor draws the power of busy cores all the time. */
-    bool gpu_serves;    /**< The watts of busy GPUs are means over kernels and the gaps between them, so the
-                             card draws them all the time. */
+    /** The cores are one host with the speed of all of them, so that one number stands for their work, and
+     * neither cores nor GPU change or fail during the run. */
+    bool is_fixed;
+    bool gpu_serves; /**< The watts of busy GPUs are means over kernels and the gaps between them, so the
+                          card draws them all the time. */
 };
 
 /** Adds the devices of a socket, whose names begin with `prefix` and a dot, to a zone of the platform. */

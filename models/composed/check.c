@@ -1,0 +1,295 @@
+/* What the ranges of single options cannot express: stages that cannot work, or that lose requests. */
+#include <string.h>
+
+#include "kernels/megakv/slab.h"
+#include "models/composed/config.h"
+#include "models/composed/structures.h"
+
+#define FAIL(...) kvc_diag_fail(diag, KVC_ERR_SCENARIO, __VA_ARGS__)
+
+static const uint32_t on_index = KVC_COMPOSED_SEARCH | KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE;
+static const uint32_t on_values = KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ;
+
+static const struct kvc_composed_stage_options *stage_at(const struct kvc_composed_config *config, uint32_t i)
+{
+    return config->stage[i].options;
+}
+
+static enum kvc_status check_names(const struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    if (config->stages == 0) {
+        return FAIL("system.stages: found none, allowed: 1 to %d stages", KVC_COMPOSED_STAGES_MAX);
+    }
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const char *name = stage_at(config, i)->name;
+        if (name[0] == '\0' || strspn(name, "0123456789") == strlen(name) ||
+            strlen(name) >= KVC_PATHS_NAME_MAX) {
+            return FAIL(
+                "system.stages.%u.name: found \"%.40s\", allowed: a name of up to %d bytes that is not a number",
+                i + 1, name, KVC_PATHS_NAME_MAX - 1);
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(name, stage_at(config, j)->name) == 0) {
+                return FAIL(
+                    "system.stages.%u.name: found \"%s\" again, allowed: a name that no other stage has",
+                    i + 1, name);
+            }
+        }
+    }
+    return KVC_OK;
+}
+
+/* Options that have no effect where the stage works. */
+static enum kvc_status check_place(const struct kvc_composed_config *config, uint32_t i,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_composed_stage_options *stage = stage_at(config, i);
+    enum kvc_composed_place place = config->stage[i].place;
+    bool later =
+        stage->does != 0 && (stage->does & ~(uint32_t)(KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) == 0;
+    const struct {
+        const char *option;
+        bool stated, allowed;
+    } options[] = {
+        {"cores", stage->cores != 1, place == KVC_COMPOSED_CPU},
+        {"streams", stage->streams != 1, place == KVC_COMPOSED_GPU},
+        {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
+        {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
+        {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
+        {"every", stage->every != 1, later},
+        {"background", stage->background, later || stage->does == 0},
+        {"does", stage->does != 0, place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
+    };
+    for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
+        if (options[j].stated && !options[j].allowed) {
+            return FAIL("system.stages.%u.%s: found one, but stage \"%s\" cannot use it there; allowed: none",
+                        i + 1, options[j].option, stage->name);
+        }
+    }
+    for (int per = 0; per <= KVC_COMPOSED_PER_BYTE; per++) {
+        const struct kvc_composed_work *work = &config->stage[i].per[per];
+        bool computes = work->cycles > 0 || work->ns > 0 || work->instructions > 0 || work->lines > 0;
+        bool link = place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU && place != KVC_COMPOSED_FPGA;
+        if (link && computes) {
+            return FAIL(
+                "system.stages.%u: found cycles, ns, instructions or lines, but stage \"%s\" is on a link; "
+                "allowed: bytes",
+                i + 1, stage->name);
+        }
+        if (place == KVC_COMPOSED_CPU && work->instructions > 0 && config->cpu->instructions_per_cycle <= 0) {
+            return FAIL(
+                "system.stages.%u.instructions: cpu \"%s\" states no instructions per cycle, allowed: cycles or "
+                "ns",
+                i + 1, config->cpu->name);
+        }
+        if (place == KVC_COMPOSED_GPU && (work->instructions > 0 || work->cycles > 0) &&
+            (config->gpu->wave_issue <= 0 || config->gpu->clock_count == 0)) {
+            return FAIL(
+                "system.stages.%u.instructions: gpu \"%s\" states no rate of instructions, allowed: ns",
+                i + 1, config->gpu->name);
+        }
+    }
+    if (place == KVC_COMPOSED_NIC_RX && i > 0) {
+        return FAIL("system.stages.%u.on: found nic.rx, allowed: only the first stage receives", i + 1);
+    }
+    bool pcie = place == KVC_COMPOSED_PCIE_DOWN || place == KVC_COMPOSED_PCIE_UP;
+    if (pcie && !kvc_pcie_has_copies(config->pcie)) {
+        return FAIL(
+            "node.pcie: \"%s\" does not state bulk copies (h2d, d2h, latency), which stage \"%s\" needs",
+            config->pcie->name, stage->name);
+    }
+    bool fitted = config->gpu != NULL && config->gpu->clock_count > 0 && config->gpu->clocks[0].search.ns_per_op > 0;
+    bool reads = (stage->does & ~on_index) != 0 || config->stage[i].per[KVC_COMPOSED_PER_REQUEST].lines > 0;
+    if (place == KVC_COMPOSED_GPU && (reads || !fitted) && kvc_gpu_sectors_per_s(config->gpu) <= 0) {
+        return FAIL("node.gpu: \"%s\" does not state its rate of random sectors, which stage \"%s\" needs",
+                    config->gpu->name, stage->name);
+    }
+    return KVC_OK;
+}
+
+/* Operations: each once, in their order, and on the side of their memory. */
+static enum kvc_status check_does(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
+                                  struct kvc_diag *diag)
+{
+    static const struct {
+        uint32_t operation, needs;
+        const char *name, *needed;
+    } orders[] = {
+        {KVC_COMPOSED_COMPARE, KVC_COMPOSED_SEARCH, "compare", "search"},
+        {KVC_COMPOSED_READ, KVC_COMPOSED_SEARCH, "read", "search"},
+        {KVC_COMPOSED_INSERT, KVC_COMPOSED_WRITE, "insert", "write"},
+        {KVC_COMPOSED_ERASE, KVC_COMPOSED_INSERT, "erase", "insert"},
+    };
+    const struct kvc_composed_options *options = config->options;
+    const struct kvc_composed_stage_options *stage = stage_at(config, i);
+    uint32_t does = stage->does, again = does & before & ~(uint32_t)KVC_COMPOSED_PARSE;
+    bool gpu = config->stage[i].place == KVC_COMPOSED_GPU;
+    if (again != 0) {
+        return FAIL(
+            "system.stages.%u.does: found an operation that an earlier stage does already, allowed: each "
+            "once",
+            i + 1);
+    }
+    if ((does & on_index) != 0 && config->index == NULL) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the index, allowed: with system.index.kernel",
+            i + 1);
+    }
+    if ((does & on_values) != 0 && !config->has_values) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the values, allowed: with system.values.kernel",
+            i + 1);
+    }
+    for (size_t j = 0; j < sizeof(orders) / sizeof(*orders); j++) {
+        bool needs = orders[j].needs != KVC_COMPOSED_WRITE || config->has_values;
+        if ((does & orders[j].operation) != 0 && needs && ((does | before) & orders[j].needs) == 0) {
+            return FAIL(
+                "system.stages.%u.does: found %s before %s, allowed: in this stage or an earlier one there is "
+                "%s",
+                i + 1, orders[j].name, orders[j].needed, orders[j].needed);
+        }
+    }
+    if ((does & on_index) != 0 && gpu != (options->index.memory == KVC_COMPOSED_IN_GPU)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the index, whose memory is \"%s\", allowed: on the "
+            "%s",
+            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
+    }
+    if ((does & on_values) != 0 && gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: on the "
+            "%s",
+            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_when(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
+                                  struct kvc_diag *diag)
+{
+    const struct kvc_composed_stage_options *stage = stage_at(config, i);
+    uint32_t outcome = KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS;
+    uint32_t known = config->has_values ? KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ : KVC_COMPOSED_SEARCH;
+    if ((stage->when & outcome) != 0 && config->index != NULL && (before & known) == 0) {
+        return FAIL(
+            "system.stages.%u.when: found an outcome that is not known yet, allowed: after a stage that does "
+            "%s",
+            i + 1, config->has_values ? "compare or read" : "search");
+    }
+    if (i + 1 == config->stages && (stage->when != 0 || stage->background)) {
+        return FAIL("system.stages.%u.%s: found one, but the last stage answers all requests; allowed: none",
+                    i + 1, stage->when != 0 ? "when" : "background");
+    }
+    return KVC_OK;
+}
+
+/* What the workload asks for, and what no stage does for it. */
+static enum kvc_status check_served(const struct kvc_composed_config *config,
+                                    const struct kvc_workload *workload, uint32_t does, struct kvc_diag *diag)
+{
+    const struct {
+        bool needed;
+        uint32_t operation;
+        const char *what, *name;
+    } needs[] = {
+        {config->index != NULL && workload->get_frac > 0, KVC_COMPOSED_SEARCH, "GETs", "search"},
+        {config->has_values && workload->get_frac > 0, KVC_COMPOSED_READ, "GETs", "read"},
+        {config->has_values && workload->set_frac > 0, KVC_COMPOSED_WRITE, "SETs", "write"},
+        {config->index != NULL && workload->set_frac > 0, KVC_COMPOSED_INSERT, "SETs", "insert"},
+        {config->index != NULL && config->has_values && workload->set_frac > 0, KVC_COMPOSED_ERASE,
+         "items that SETs evict", "erase"},
+        {config->index != NULL && workload->delete_frac > 0, KVC_COMPOSED_ERASE, "DELETEs", "erase"},
+    };
+    for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
+        if (needs[i].needed && (does & needs[i].operation) == 0) {
+            return FAIL("system.stages: the workload has %s, but no stage does %s", needs[i].what,
+                        needs[i].name);
+        }
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_cores(const struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    uint64_t cores = 0, most = config->cpu->cores * config->cpu->threads_per_core;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        cores += config->pool[i].place == KVC_COMPOSED_CPU
+                     ? (uint64_t)config->pool[i].servers * config->pipelines
+                     : 0;
+    }
+    if (cores > most) {
+        return FAIL(
+            "system.pipelines: found %u with %llu cores in all stages together, cpu \"%s\" has %llu hardware "
+            "threads",
+            config->pipelines, (unsigned long long)cores, config->cpu->name, (unsigned long long)most);
+    }
+    return KVC_OK;
+}
+
+static enum kvc_status check_memory(const struct kvc_composed_config *config,
+                                    const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const struct kvc_composed_options *options = config->options;
+    uint64_t index = (uint64_t)config->index_bytes;
+    bool index_there = options->index.memory == KVC_COMPOSED_IN_GPU,
+         values_there = options->values.memory == KVC_COMPOSED_IN_GPU;
+    double there_bytes = (index_there ? config->index_bytes : 0) + (values_there ? config->value_bytes : 0);
+    if ((index & (index - 1)) != 0) {
+        return FAIL("system.index.size: found %llu bytes, allowed: a power of two",
+                    (unsigned long long)index);
+    }
+    if ((index_there && config->index != NULL) || (values_there && config->has_values)) {
+        const char *option = index_there ? "index" : "values";
+        if (config->gpu == NULL) {
+            return FAIL("system.%s.memory: found \"gpu\", allowed: with node.gpu", option);
+        }
+        if (there_bytes > config->gpu->memory_bytes) {
+            return FAIL("system.%s.size: found %.4g GiB in the memory of the GPU, \"%s\" has %.4g GiB",
+                        option, there_bytes / 0x1p30, config->gpu->name, config->gpu->memory_bytes / 0x1p30);
+        }
+    }
+    double here_bytes = (index_there ? 0 : config->index_bytes) + (values_there ? 0 : config->value_bytes);
+    if (config->dram->capacity_bytes > 0 && here_bytes > config->dram->capacity_bytes) {
+        return FAIL("system.%s.size: found %.4g GiB in host memory, \"%s\" has %.4g GiB",
+                    config->has_values && !values_there ? "values" : "index", here_bytes / 0x1p30,
+                    config->dram->name, config->dram->capacity_bytes / 0x1p30);
+    }
+    if (config->has_values && kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(workload),
+                                                         kvc_workload_value_bytes_max(workload)) == 0) {
+        return FAIL("workload.value: found %u bytes, the slab store holds up to %d",
+                    kvc_workload_value_bytes_max(workload), KVC_MEGAKV_SLAB_VALUE_MAX);
+    }
+    if (config->sample_rate > 1 &&
+        config->index_bytes / (double)config->sample_rate < KVC_COMPOSED_INDEX_LEAST) {
+        return FAIL("run.sample_rate: found %llu, which leaves less than %d KiB of the index of system.index",
+                    (unsigned long long)config->sample_rate, KVC_COMPOSED_INDEX_LEAST / 1024);
+    }
+    return KVC_OK;
+}
+
+enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    uint32_t before = 0;
+    enum kvc_status status = check_names(config, diag);
+    for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
+        status = check_place(config, i, diag);
+        if (status == KVC_OK) {
+            status = check_does(config, i, before, diag);
+        }
+        if (status == KVC_OK) {
+            status = check_when(config, i, before, diag);
+        }
+        before |= stage_at(config, i)->does;
+    }
+    if (status == KVC_OK) {
+        status = check_served(config, &scenario->workload, before, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_cores(config, diag);
+    }
+    if (status == KVC_OK && config->on_network) {
+        status = kvc_nic_check_queues(config->nic, config->pipelines, diag);
+    }
+    return status == KVC_OK ? check_memory(config, &scenario->workload, diag) : status;
+}

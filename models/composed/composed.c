@@ -1,0 +1,474 @@
+#include "models/composed/composed.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "models/composed/config.h"
+#include "models/composed/predict.h"
+#include "models/composed/resources.h"
+#include "models/composed/server.h"
+#include "models/latency.h"
+#include "models/simulate.h"
+#include "sim/base/array.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/network.h"
+#include "sim/devices/socket.h"
+#include "sim/run/replica_memory.h"
+#include "sim/run/slices/slice_mover.h"
+#include "sim/run/slices/slice_outages.h"
+
+/* ---- machine ---- */
+
+enum { SLICES = 20 /* Slices of a window. */ };
+
+/* Adds the machines of a resolved scenario; `socket` has an entry for each socket of all nodes, or is NULL.
+ */
+static void add_machines(const struct kvc_scenario *scenario, struct kvc_platform *platform,
+                         struct kvc_socket *socket)
+{
+    uint32_t sockets = (uint32_t)scenario->node.sockets;
+    const struct kvc_socket_use use = {.is_fixed = true};
+    for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {
+        char name[KVC_PLATFORM_NAME_MAX / 2];
+        snprintf(name, sizeof(name), "node%u", node);
+        uint32_t zone = kvc_platform_add_zone(platform, name);
+        kvc_socket_add_rest(platform, zone, name, &scenario->node);
+        for (uint32_t i = 0; i < sockets; i++) {
+            snprintf(name, sizeof(name), "node%u.socket%u", node, i);
+            struct kvc_socket added = kvc_socket_add(platform, zone, name, &scenario->node, use);
+            if (socket != NULL) {
+                socket[node * sockets + i] = added;
+            }
+        }
+    }
+}
+
+/* ---- simulation ---- */
+
+/* A server and its use of a socket. Its links are its own unless they meet in a root complex. */
+struct user {
+    struct kvc_composed_server server;
+    struct kvc_socket device;
+    struct kvc_slice_mover cpu, dram, gpu, rx, tx, down, up;
+    double cpu_ns, channel_ns, rx_ns, tx_ns, down_ns, up_ns; /* What is already posted to the engine [ns]. */
+    struct kvc_slice_outages outages;
+    double ended_ns; /* End of the latest slice. */
+    bool off;        /* Whether the server was stopped when the latest slice ended. */
+    struct kvc_answers none;
+};
+
+/* Counters of all servers since they were opened. */
+struct sums {
+    struct kvc_index_stats index;
+    struct kvc_megakv_slab_stats slab;
+};
+
+struct simulation {
+    struct kvc_replica replica;
+    const struct kvc_scenario *scenario;
+    struct kvc_cuckoo_store *store;
+    const struct kvc_platform *platform;
+    struct kvc_socket *devices;
+    struct user *users;
+    uint32_t count;
+    struct kvc_slice_server *servers;
+    struct kvc_slices slices;
+    struct sums first, last;
+};
+
+static void set_busy(const void *data, double *busy_ns)
+{
+    const struct user *user = data;
+    for (uint32_t i = 0; i < user->server.config->stages; i++) {
+        busy_ns[i] = user->server.busy_ns[i];
+    }
+}
+
+/* Sets by how much host memory is slower because of its users. */
+static void set_stretch(struct user *user)
+{
+    user->server.stretch = user->dram.stretch > 1 ? user->dram.stretch : 1;
+}
+
+static uint64_t advance(void *data, double until_ns)
+{
+    struct user *user = data;
+    struct kvc_composed_server *server = &user->server;
+    uint64_t served = server->served;
+    struct kvc_slice_stop stop =
+        kvc_slice_outages_split(&user->outages, until_ns - user->ended_ns, &user->off);
+    user->ended_ns = until_ns;
+    set_stretch(user);
+    if (stop.before_ns > 0) {
+        kvc_composed_server_stop(server, stop.before_ns);
+    }
+    kvc_composed_server_advance(server, until_ns - stop.after_ns, until_ns);
+    if (stop.after_ns > 0) {
+        kvc_composed_server_stop(server, stop.after_ns);
+    }
+    return server->served - served;
+}
+
+/* Posts the use of the socket since the last call. */
+static void share(void *data)
+{
+    struct user *user = data;
+    struct kvc_composed_server *server = &user->server;
+    const struct kvc_composed_config *config = server->config;
+    const double *place_ns = server->place_ns;
+    double channel_ns = server->channel_ns - user->channel_ns;
+    kvc_slice_mover_post_busy(&user->cpu, &user->cpu_ns, place_ns[KVC_COMPOSED_CPU], 1);
+    kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / kvc_dram_channels(config->dram));
+    user->channel_ns = server->channel_ns;
+    if (server->gpu != NULL) {
+        double work_ns = kvc_gpu_streams_take_work_ns(server->gpu);
+        kvc_slice_mover_post(&user->gpu, work_ns, work_ns);
+    }
+    if (config->on_network) {
+        double port_bytes_per_ns = (double)config->nic->ports * config->nic->bytes_per_s * 1e-9;
+        kvc_slice_mover_post_busy(&user->rx, &user->rx_ns, place_ns[KVC_COMPOSED_NIC_RX], port_bytes_per_ns);
+        kvc_slice_mover_post_busy(&user->tx, &user->tx_ns, place_ns[KVC_COMPOSED_NIC_TX], port_bytes_per_ns);
+    }
+    if (user->device.copy != KVC_SOCKET_NONE) {
+        kvc_slice_mover_post_busy(&user->down, &user->down_ns, place_ns[KVC_COMPOSED_PCIE_DOWN],
+                                  config->pcie->h2d_bytes_per_s * 1e-9);
+        kvc_slice_mover_post_busy(&user->up, &user->up_ns, place_ns[KVC_COMPOSED_PCIE_UP],
+                                  config->pcie->d2h_bytes_per_s * 1e-9);
+    }
+    server->replica->kernel_ticks += server->structures.ticks;
+    server->structures.ticks = 0;
+}
+
+static void count(void *data, bool begins)
+{
+    struct simulation *simulation = data;
+    struct sums *sums = begins ? &simulation->first : &simulation->last;
+    *sums = (struct sums){0};
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        const struct kvc_cuckoo_shard *shard = simulation->users[i].server.structures.shard;
+        if (shard != NULL) {
+            kvc_index_stats_add(&sums->index, &shard->index_stats);
+            sums->slab.evicted += shard->slab_stats.evicted;
+            sums->slab.reads += shard->slab_stats.reads;
+            sums->slab.read_lines += shard->slab_stats.read_lines;
+        }
+    }
+}
+
+static void open_machines(void *state, const struct kvc_run_context *context, struct kvc_platform *platform)
+{
+    struct simulation *simulation = state;
+    simulation->scenario = context->scenario;
+    simulation->store = context->state;
+    simulation->platform = platform;
+    simulation->count = kvc_scenario_shards(context->scenario);
+    simulation->devices = kvc_array_of(simulation->count, sizeof(*simulation->devices));
+    add_machines(context->scenario, platform, simulation->devices);
+}
+
+static void set_source(void *state, struct kvc_replica_options *options)
+{
+    const struct simulation *simulation = state;
+    const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
+    options->source.sockets = (uint32_t)simulation->scenario->node.sockets;
+    options->source.frame_requests = config->frame_requests;
+    options->window_ns = kvc_composed_window_ns(simulation->scenario);
+}
+
+/* Opens the mover of a route: without a root complex, nobody else uses its link. */
+static void open_route(struct user *user, struct kvc_slice_mover *mover, const struct kvc_platform *platform,
+                       int32_t from, int32_t to)
+{
+    uint32_t links;
+    user->outages.platform = platform;
+    kvc_slice_outages_add_route(&user->outages, (uint32_t)from, (uint32_t)to);
+    kvc_platform_route(platform, (uint32_t)from, (uint32_t)to, &links);
+    if (links == 1) {
+        kvc_slice_mover_own_link(mover, (uint32_t)from, (uint32_t)to);
+        return;
+    }
+    mover->outages.platform = platform;
+    kvc_slice_outages_add_route(&mover->outages, (uint32_t)from, (uint32_t)to);
+    kvc_slice_mover_open_transfer(mover, (uint32_t)from, (uint32_t)to);
+}
+
+static void open_user(struct simulation *simulation, uint32_t number)
+{
+    struct user *user = &simulation->users[number];
+    struct kvc_replica *replica = &simulation->replica;
+    const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
+    const struct kvc_socket device = simulation->devices[number];
+    char name[KVC_NAME_MAX];
+    user->device = device;
+    kvc_composed_server_open(&user->server, simulation->scenario, simulation->store, replica, number,
+                             kvc_composed_hit_frac(simulation->scenario),
+                             kvc_composed_load_frac(simulation->scenario));
+    kvc_slice_mover_own_host(&user->cpu, (uint32_t)device.cpu);
+    kvc_slice_mover_open_work(&user->dram, (uint32_t)device.dram);
+    if (user->server.gpu != NULL) {
+        kvc_slice_mover_own_host(&user->gpu, (uint32_t)device.gpu);
+    }
+    if (config->on_network) {
+        open_route(user, &user->rx, simulation->platform, device.clients, device.dram);
+        open_route(user, &user->tx, simulation->platform, device.dram, device.clients);
+    }
+    if (device.copy != KVC_SOCKET_NONE) {
+        open_route(user, &user->down, simulation->platform, device.dram, device.copy);
+        open_route(user, &user->up, simulation->platform, device.copy, device.dram);
+    }
+    bool last = number + 1 == simulation->count;
+    simulation->servers[number] =
+        (struct kvc_slice_server){.slices = &simulation->slices,
+                                  .next = last ? NULL : &simulation->servers[number + 1],
+                                  .number = number,
+                                  .answers = &user->none,
+                                  .advance = advance,
+                                  .share = share,
+                                  .busy = set_busy,
+                                  .data = user};
+    snprintf(name, sizeof(name), "server%u", number);
+    kvc_timeline_row(replica->context->timeline, number, 0, name, "requests");
+}
+
+static void open_users(void *state)
+{
+    struct simulation *simulation = state;
+    const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
+    simulation->slices =
+        (struct kvc_slices){.replica = &simulation->replica,
+                            .slice_ns = kvc_composed_window_ns(simulation->scenario) / SLICES,
+                            .stages = config->stages,
+                            .looks = true,
+                            .completes = true,
+                            .hit = KVC_COMPOSED_HIT,
+                            .miss = KVC_COMPOSED_MISS};
+    simulation->users = kvc_array_of(simulation->count, sizeof(*simulation->users));
+    simulation->servers = kvc_array_of(simulation->count, sizeof(*simulation->servers));
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        open_user(simulation, i);
+    }
+    kvc_engine_spawn("servers", kvc_slice_server_main, simulation->servers);
+}
+
+static bool drained(const void *state)
+{
+    const struct simulation *simulation = state;
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        if (simulation->users[i].server.in_flight > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_totals(const void *state, struct kvc_result *result)
+{
+    const struct simulation *simulation = state;
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        const struct kvc_composed_server *server = &simulation->users[i].server;
+        result->completed += server->completed;
+        result->hits += server->outcome[KVC_COMPOSED_HIT];
+        result->misses += server->outcome[KVC_COMPOSED_MISS];
+        result->sets += server->sets;
+        result->deletes += server->deletes;
+    }
+    result->gets = result->hits + result->misses;
+    result->preload_wall_s = simulation->store != NULL ? simulation->store->preload_wall_s : 0;
+}
+
+static void report_kernel(const struct simulation *simulation, struct kvc_metrics *kernel)
+{
+    const struct sums *first = &simulation->first, *last = &simulation->last;
+    double used = 0, room = 0;
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        const struct kvc_cuckoo_shard *shard = simulation->users[i].server.structures.shard;
+        if (shard == NULL) {
+            return;
+        }
+        used += (double)kvc_index_used(shard->index);
+        room += (double)kvc_index_capacity(shard->index);
+    }
+    kvc_metrics_set(kernel, "load_factor_frac", used / room);
+    kvc_metrics_set_ratio(kernel, "lines_per_search",
+                          (double)(last->index.search_lines - first->index.search_lines),
+                          (double)(last->index.searches - first->index.searches));
+    kvc_metrics_set_ratio(kernel, "lines_per_insert",
+                          (double)(last->index.insert_lines - first->index.insert_lines),
+                          (double)(last->index.inserts - first->index.inserts));
+    kvc_metrics_set_ratio(kernel, "displacements_per_insert",
+                          (double)(last->index.displacements - first->index.displacements),
+                          (double)(last->index.inserts - first->index.inserts));
+    kvc_metrics_set(kernel, "index_drops", (double)(last->index.dropped - first->index.dropped));
+    kvc_metrics_set(kernel, "evictions", (double)(last->slab.evicted - first->slab.evicted));
+    kvc_metrics_set_ratio(kernel, "lines_per_read", (double)(last->slab.read_lines - first->slab.read_lines),
+                          (double)(last->slab.reads - first->slab.reads));
+}
+
+static void report_metrics(void *state, struct kvc_result *result)
+{
+    const struct simulation *simulation = state;
+    const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
+    double stretch = 0, dropped = 0;
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        stretch = fmax(stretch, simulation->users[i].server.stretch);
+        dropped += (double)simulation->users[i].server.dropped;
+    }
+    report_kernel(simulation, &result->kernel);
+    if (config->on_network) {
+        kvc_result_add_server_latency(result, config->path_ns);
+    }
+    kvc_metrics_set(&result->model, "memory_stretch", stretch);
+    kvc_metrics_set(&result->model, "queue_drops", dropped);
+    uint32_t part = 0;
+    bool batches = config->batched < config->stages;
+    for (uint32_t i = 0; i + 1 < config->stages && part + 1 < KVC_PATHS_PARTS_MAX; i++) {
+        if (part == 0) {
+            kvc_paths_name(&result->paths, part++, batches ? "arrival, batch" : "network");
+            i = batches ? config->batched : 0;
+            if (i + 1 >= config->stages) {
+                break;
+            }
+        }
+        kvc_paths_name(&result->paths, part++, config->stage[i].options->name);
+    }
+    kvc_paths_name(&result->paths, part, config->stage[config->stages - 1].options->name);
+}
+
+static void close_simulation(void *state)
+{
+    struct simulation *simulation = state;
+    for (uint32_t i = 0; simulation->users != NULL && i < simulation->count; i++) {
+        struct user *user = &simulation->users[i];
+        struct kvc_slice_mover *movers[] = {&user->dram, &user->rx, &user->tx, &user->down, &user->up};
+        for (size_t j = 0; j < sizeof(movers) / sizeof(*movers); j++) {
+            if (!movers[j]->alone) {
+                kvc_slice_mover_close(movers[j]);
+            }
+        }
+        kvc_composed_server_close(&user->server);
+        kvc_answers_free(&user->none);
+    }
+    free(simulation->users);
+    free(simulation->servers);
+    free(simulation->devices);
+}
+
+static const struct kvc_simulator simulator = {
+    .state_bytes = sizeof(struct simulation),
+    .machine = open_machines,
+    .source = set_source,
+    .open = open_users,
+    .looks = true,
+    .count = count,
+    .drained = drained,
+    .totals = set_totals,
+    .stages = kvc_composed_stages,
+    .sliced = true,
+    .report = report_metrics,
+    .close = close_simulation,
+};
+
+static enum kvc_status run(const struct kvc_run_context *context, struct kvc_diag *diag)
+{
+    return kvc_simulate_replica(&simulator, context, diag);
+}
+
+/* ---- registry ---- */
+
+static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
+{
+    add_machines(scenario, platform, NULL);
+}
+
+static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
+                               const struct kvc_progress *progress, struct kvc_diag *diag)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    struct kvc_cuckoo_store *store = NULL;
+    if (config->index == NULL) {
+        return KVC_OK;
+    }
+    const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
+    enum kvc_status status = kvc_cuckoo_store_create(scenario, &params, seed, progress, &store, diag);
+    *state = store;
+    return status;
+}
+
+static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
+{
+    const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
+    return kvc_cuckoo_store_sizes(&params, size);
+}
+
+/* The jobs of a server whose buffers are all in use. */
+static double run_memory_bytes(const struct kvc_scenario *scenario, double mops)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    uint32_t stride = kvc_workload_key_stride(&scenario->workload);
+    double frames = fmax((double)config->outstanding / config->frame_requests, 64);
+    double bytes =
+        frames * kvc_composed_job_memory_bytes(config->frame_requests, config->frame_requests, stride);
+    if (config->batched < config->stages) {
+        double per_ns = mops * 1e-3 / config->shards / config->pipelines, rows = config->batch_most;
+        double waits_ns = fmax(batch->timeout_ns, batch->every_ns);
+        rows = batch->count > 0 || waits_ns == 0 ? rows : fmin(rows, 2 * per_ns * waits_ns);
+        bytes += config->pipelines * (double)batch->buffers *
+                 kvc_composed_job_memory_bytes(config->batch_most, rows, stride);
+    }
+    return config->shards * bytes;
+}
+
+static double memory_bytes(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
+    kvc_composed_predict(scenario, predicted, NULL);
+    double mops = predicted->throughput_mops, window_ns = kvc_composed_window_ns(scenario), store_bytes = 0;
+    if (config->index != NULL) {
+        const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
+        store_bytes = kvc_cuckoo_store_memory_bytes(scenario, &params, config->means.item_bytes,
+                                                    kvc_replica_requests(scenario, window_ns, mops) *
+                                                        scenario->workload.set_frac);
+    }
+    double bytes = store_bytes + run_memory_bytes(scenario, mops) +
+                   kvc_replica_memory_bytes(scenario, window_ns, kvc_scenario_shards(scenario));
+    free(predicted);
+    return bytes;
+}
+
+static const struct kvc_model_device devices[] = {
+    {&kvc_cpu_kind, "xeon-8480plus"},
+    {&kvc_dram_kind, "ddr5-4800"},
+    {&kvc_gpu_kind, NULL},
+    {&kvc_pcie_kind, "pcie5-x16"},
+    {&kvc_fpga_kind, NULL},
+    {&kvc_nic_kind, "connectx-7-400g"},
+    {&kvc_network_kind, "direct-cable"},
+    {NULL, NULL},
+};
+
+const struct kvc_model kvc_composed_model = {
+    .name = "composed",
+    .help = "a store of your own: stages on the devices of the machine, with the real indexes and values",
+    .paper = "described by the scenario",
+    .options = &kvc_composed_option_table,
+    .has_sockets = true,
+    .has_rest_power = true,
+    .takes_tenants = true,
+    .key_bytes_most = KVC_MEGAKV_SLAB_KEY_MAX,
+    .devices = devices,
+    .config_bytes = sizeof(struct kvc_composed_config),
+    .resolve = kvc_composed_resolve,
+    .check = kvc_composed_check,
+    .rooms = kvc_composed_rooms,
+    .memory_bytes = memory_bytes,
+    .platform = platform,
+    .stages = kvc_composed_stages,
+    .resources = kvc_composed_resources,
+    .predict = kvc_composed_predict,
+    .prepare = prepare,
+    .sizes = sizes,
+    .run = run,
+};

@@ -1,0 +1,322 @@
+#include "models/composed/config.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/index_kinds.h"
+#include "kernels/megakv/slab.h"
+#include "models/composed/resources.h"
+#include "models/composed/structures.h"
+#include "models/cuckoo_store/launch.h"
+#include "sim/devices/network.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/reuse.h"
+#include "sim/workload/source/fill.h"
+
+enum { LINE_BYTES = 64, DEFAULT_FRAME = 32, OPEN_BATCH = 16384, FRAMES_IN_FLIGHT = 64 };
+
+static const char *const place_devices[KVC_COMPOSED_PLACES] = {
+    [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",    [KVC_COMPOSED_FPGA] = "fpga",
+    [KVC_COMPOSED_NIC_RX] = "nic",   [KVC_COMPOSED_NIC_TX] = "nic", [KVC_COMPOSED_PCIE_DOWN] = "pcie",
+    [KVC_COMPOSED_PCIE_UP] = "pcie",
+};
+
+const char *kvc_composed_device(enum kvc_composed_place place)
+{
+    return place_devices[place];
+}
+
+/* ---- stages and pools ---- */
+
+static void add_work(struct kvc_composed_stage *stage, const struct kvc_composed_work *work)
+{
+    struct kvc_composed_work *sum = &stage->per[work->per];
+    sum->cycles += work->cycles;
+    sum->ns += work->ns;
+    sum->instructions += work->instructions;
+    sum->lines += work->lines;
+    sum->bytes += work->bytes;
+}
+
+static bool is_link(enum kvc_composed_place place)
+{
+    return place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU;
+}
+
+static uint32_t servers_of(const struct kvc_composed_stage_options *options)
+{
+    return (uint32_t)(options->on == KVC_COMPOSED_CPU   ? options->cores
+                      : options->on == KVC_COMPOSED_GPU ? options->streams
+                                                        : 1);
+}
+
+/* Returns an earlier stage that shares the pool of a stage; `stage` if there is none. */
+static uint32_t partner_of(const struct kvc_composed_options *options, uint32_t stage)
+{
+    const struct kvc_composed_stage_options *mine = &options->stage[stage];
+    for (uint32_t i = 0; i < stage; i++) {
+        const struct kvc_composed_stage_options *other = &options->stage[i];
+        bool named = mine->pool[0] != '\0' && strcmp(mine->pool, other->pool) == 0;
+        bool link = is_link((enum kvc_composed_place)mine->on) && mine->on == other->on;
+        if (named || link) {
+            return i;
+        }
+    }
+    return stage;
+}
+
+static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t number, struct kvc_diag *diag)
+{
+    const struct kvc_composed_options *options = config->options;
+    const struct kvc_composed_stage_options *mine = &options->stage[number];
+    struct kvc_composed_stage *stage = &config->stage[number];
+    uint32_t partner = partner_of(options, number);
+    *stage = (struct kvc_composed_stage){.options = mine, .place = (enum kvc_composed_place)mine->on};
+    add_work(stage, &mine->own);
+    for (uint32_t i = 0; i < mine->work_count; i++) {
+        add_work(stage, &mine->work[i]);
+    }
+    if (partner == number) {
+        stage->pool = config->pools++;
+        config->pool[stage->pool] = (struct kvc_composed_pool){
+            .place = stage->place, .servers = servers_of(mine), .of_node = is_link(stage->place)};
+    } else {
+        stage->pool = config->stage[partner].pool;
+        const struct kvc_composed_pool *pool = &config->pool[stage->pool];
+        if (pool->place != stage->place || pool->servers != servers_of(mine)) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "system.stages.%u.pool: found \"%s\", allowed: a pool of stages on the same "
+                                 "device with as many cores or streams; stage \"%s\" has others",
+                                 number + 1, mine->pool, options->stage[partner].name);
+        }
+    }
+    config->pool[stage->pool].stages |= 1u << number;
+    return KVC_OK;
+}
+
+static bool forms_batches(const struct kvc_composed_batch_options *batch)
+{
+    return batch->count > 0 || batch->bytes > 0 || batch->timeout_ns > 0 || batch->every_ns > 0;
+}
+
+static enum kvc_status find_batched(struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    bool named = batch->before[0] != '\0', forms = forms_batches(batch);
+    config->batched = 0;
+    while (config->batched < config->stages) {
+        const struct kvc_composed_stage *stage = &config->stage[config->batched];
+        bool is_it = named ? strcmp(stage->options->name, batch->before) == 0
+                           : stage->place != KVC_COMPOSED_CPU && stage->place != KVC_COMPOSED_NIC_RX &&
+                                 stage->place != KVC_COMPOSED_NIC_TX;
+        if (is_it) {
+            break;
+        }
+        config->batched++;
+    }
+    if ((named || forms) && config->batched == config->stages) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.batch.before: found \"%s\", allowed: the name of a stage, in front of which "
+            "batches form",
+            batch->before);
+    }
+    if (named && !forms) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.batch: found before without count, bytes, timeout or every, allowed: at least "
+            "one of them, with which a batch closes");
+    }
+    config->batched = forms ? config->batched : config->stages;
+    return KVC_OK;
+}
+
+/* ---- devices ---- */
+
+static enum kvc_status check_device(const struct kvc_composed_config *config, uint32_t number,
+                                    const struct kvc_node *node, struct kvc_diag *diag)
+{
+    enum kvc_composed_place place = config->stage[number].place;
+    const char *device = place_devices[place];
+    for (const struct kvc_device *has = node->device; has->kind != NULL; has++) {
+        if (strcmp(has->kind->name, device) == 0) {
+            return KVC_OK;
+        }
+    }
+    return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                         "system.stages.%u.on: found a stage on a device that the node lacks, allowed: with "
+                         "node.%s, such as node = { %s = \"...\" }",
+                         number + 1, device, device);
+}
+
+/* Sets the share of lines that caches hold, and what a core waits for a line. */
+static void set_caches(struct kvc_composed_config *config, const struct kvc_workload *workload)
+{
+    const struct kvc_composed_options *options = config->options;
+    double keys = (double)workload->keys / config->shards, share;
+    bool index_here = config->index != NULL && options->index.memory == KVC_COMPOSED_IN_HOST;
+    bool values_here = config->has_values && options->values.memory == KVC_COMPOSED_IN_HOST;
+    struct kvc_reuse reuse = {0};
+    if (values_here) {
+        reuse.bytes_per_key += ceil(config->means.touched_bytes / LINE_BYTES) * LINE_BYTES;
+        reuse.footprint_bytes += config->means.item_bytes * keys;
+    }
+    if (index_here) {
+        reuse.bytes_per_key += LINE_BYTES;
+        reuse.footprint_bytes += config->index_bytes;
+    }
+    reuse.stream_bytes = config->means.request_bytes + config->means.response_bytes;
+    bool steady = workload->arrival != KVC_ARRIVAL_TRACE;
+    if (steady && reuse.bytes_per_key > 0 && config->cpu->llc_bytes > 0) {
+        kvc_reuse_shares(workload, &reuse, &config->cpu->llc_bytes, 1, &share);
+        config->llc_frac = share;
+    }
+    double ahead_ns = config->cpu->lookahead_ns;
+    config->line_ns = config->llc_frac * fmax(kvc_cpu_llc_hit_ns(config->cpu) - ahead_ns, 0) +
+                      (1 - config->llc_frac) * fmax(kvc_dram_object_ns(config->dram, 1) - ahead_ns, 0);
+    bool on_gpu = config->index != NULL && !index_here && config->gpu != NULL;
+    if (steady && on_gpu && kvc_gpu_l2_reach_bytes(config->gpu) > 0) {
+        const struct kvc_reuse lines = {.bytes_per_key = LINE_BYTES,
+                                        .footprint_bytes = config->index_bytes,
+                                        .stream_bytes = KVC_CUCKOO_JOB_BYTES};
+        double reach_bytes = kvc_gpu_l2_reach_bytes(config->gpu);
+        kvc_reuse_shares(workload, &lines, &reach_bytes, 1, &config->l2_frac);
+        config->hot_frac = kvc_popularity_mass(workload, 1);
+    }
+}
+
+static void set_structures(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_options *options = config->options;
+    double keys = (double)scenario->workload.keys / config->shards;
+    config->index = kvc_composed_index_kind(options->index.kernel);
+    config->has_values = options->values.kernel != 0;
+    if (config->index != NULL) {
+        config->index_bytes =
+            options->index.bytes > 0 ? options->index.bytes : kvc_composed_index_bytes(config->index, keys);
+        config->slots = kvc_composed_index_slots(config->index, config->index_bytes);
+    }
+    if (config->has_values) {
+        config->value_bytes = options->values.bytes > 0 ? options->values.bytes
+                                                        : fmax(ceil(1.1 * keys * config->means.item_bytes),
+                                                               16.0 * KVC_MEGAKV_SLAB_BYTES);
+    }
+    config->full_bytes = config->shards * (config->index_bytes + config->value_bytes);
+    config->sample_rate = config->index != NULL ? kvc_run_sample_rate(&scenario->run, config->full_bytes) : 0;
+}
+
+static void set_frames(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    uint32_t fits = config->nic != NULL ? kvc_nic_messages_per_frame(config->nic, config->means.request_bytes)
+                                        : DEFAULT_FRAME;
+    config->frame_requests =
+        kvc_fill_most(workload, workload->frame_requests > 0 ? (uint32_t)workload->frame_requests : fits);
+    config->frame_mean = kvc_fill_mean(workload, config->frame_requests);
+    if (config->on_network) {
+        config->path_ns = kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes);
+    }
+}
+
+static void set_batches(struct kvc_composed_config *config)
+{
+    const struct kvc_composed_options *options = config->options;
+    const struct kvc_composed_batch_options *batch = &options->batch;
+    bool batches = config->batched < config->stages;
+    double usual = !batches           ? (double)FRAMES_IN_FLIGHT * config->frame_requests
+                   : batch->count > 0 ? (double)batch->count * (double)batch->buffers
+                                      : (double)OPEN_BATCH * (double)batch->buffers;
+    config->batch_most = !batches           ? config->frame_requests
+                         : batch->count > 0 ? (uint32_t)batch->count
+                                            : (uint32_t)KVC_COMPOSED_BATCH_MAX;
+    config->outstanding =
+        options->outstanding > 0 ? options->outstanding : (uint64_t)ceil(usual * config->pipelines);
+    config->outstanding =
+        config->outstanding < config->frame_requests ? config->frame_requests : config->outstanding;
+}
+
+enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
+{
+    struct kvc_composed_config *config = into;
+    const struct kvc_node *node = &scenario->node;
+    const struct kvc_composed_options *options = scenario->options;
+    uint32_t state = 0;
+    enum kvc_status status = KVC_OK;
+    *config = (struct kvc_composed_config){.options = options,
+                                           .cpu = kvc_cpu_of(node),
+                                           .dram = kvc_dram_of(node),
+                                           .gpu = kvc_gpu_of(node),
+                                           .nic = kvc_nic_of(node),
+                                           .pcie = kvc_pcie_of(node),
+                                           .fpga = kvc_fpga_of(node),
+                                           .shards = kvc_scenario_shards(scenario),
+                                           .pipelines = (uint32_t)options->pipelines,
+                                           .stages = options->stage_count};
+    for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
+        status = add_stage(config, i, diag);
+        if (status == KVC_OK) {
+            status = check_device(config, i, node, diag);
+        }
+        bool port =
+            config->stage[i].place == KVC_COMPOSED_NIC_RX || config->stage[i].place == KVC_COMPOSED_NIC_TX;
+        config->on_network = config->on_network || port;
+        config->compares = config->compares || (options->stage[i].does & KVC_COMPOSED_COMPARE) != 0;
+    }
+    if (status == KVC_OK) {
+        status = find_batched(config, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
+    }
+    kvc_cpu_pstate_of(node, &state, NULL); /* The loader has checked the clock. */
+    config->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
+    config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
+    set_structures(config, scenario);
+    set_frames(config, scenario);
+    set_batches(config);
+    set_caches(config, &scenario->workload);
+    return KVC_OK;
+}
+
+double kvc_composed_items(const struct kvc_composed_config *config)
+{
+    double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : INFINITY;
+    return fmin(items, config->index != NULL ? config->slots : INFINITY);
+}
+
+uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double shards = config->shards, keys = (double)scenario->workload.keys / shards;
+    uint32_t count = 0;
+    if (config->index != NULL) {
+        room[count++] = (struct kvc_model_room){.option = "system.index.size",
+                                                .unit = KVC_UNIT_BYTES,
+                                                .size = config->index_bytes,
+                                                .needed = kvc_composed_index_bytes(config->index, keys),
+                                                .keys = shards * config->slots};
+    }
+    if (config->has_values) {
+        room[count++] = (struct kvc_model_room){
+            .option = "system.values.size",
+            .unit = KVC_UNIT_BYTES,
+            .size = config->value_bytes,
+            .needed = fmax(ceil(1.1 * keys * config->means.item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES),
+            .keys = shards * floor(config->value_bytes / config->means.item_bytes)};
+    }
+    return count;
+}
+
+struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    return (struct kvc_cuckoo_store_params){
+        .sockets = (uint32_t)scenario->node.sockets,
+        .kind = config->index,
+        .index_bytes = config->index_bytes,
+        .slab_bytes = config->value_bytes,
+        .max_displacements = (uint32_t)config->options->index.max_displacements,
+        .sample_rate = config->sample_rate,
+        .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL && config->has_values,
+    };
+}

@@ -1,0 +1,213 @@
+/* A store that a scenario composes: its options, and what follows from them and the machine.
+ *
+ * Requests pass through a list of stages, each of which works on a device of the machine. A stage states its
+ * work in numbers, and names the operations that it does on the store's real index and values; what these
+ * touch is charged to the device as well. Frames are served one by one until they reach the stage in front of
+ * which batches form. A stage may be for some requests only: the others pass it by at once. */
+#ifndef KVC_MODELS_COMPOSED_CONFIG_H
+#define KVC_MODELS_COMPOSED_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/index.h"
+#include "models/cuckoo_store/sizes.h"
+#include "models/cuckoo_store/store.h"
+#include "models/resource.h"
+#include "models/room.h"
+#include "sim/base/diag.h"
+#include "sim/base/text/option.h"
+#include "sim/devices/cpu.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/fpga.h"
+#include "sim/devices/gpu.h"
+#include "sim/devices/nic.h"
+#include "sim/devices/pcie.h"
+#include "sim/scenario.h"
+#include "sim/workload/batch.h"
+
+enum {
+    KVC_COMPOSED_STAGES_MAX = KVC_MODEL_STAGES_MAX,
+    KVC_COMPOSED_WORKS_MAX = 4,
+    KVC_COMPOSED_BATCH_MAX = 1 << 20, /* Most requests of a batch. */
+};
+
+/* Where a stage works. */
+enum kvc_composed_place {
+    KVC_COMPOSED_CPU,
+    KVC_COMPOSED_GPU,
+    KVC_COMPOSED_FPGA,
+    KVC_COMPOSED_NIC_RX,
+    KVC_COMPOSED_NIC_TX,
+    KVC_COMPOSED_PCIE_DOWN,
+    KVC_COMPOSED_PCIE_UP,
+    KVC_COMPOSED_PLACES,
+};
+
+/* What the numbers of a piece of work count for. */
+enum kvc_composed_per { KVC_COMPOSED_PER_REQUEST, KVC_COMPOSED_PER_BATCH, KVC_COMPOSED_PER_BYTE };
+
+/* Operations on the real structures, as bits, in the order in which a stage does them. */
+enum kvc_composed_does {
+    KVC_COMPOSED_PARSE = 1 << 0,   /* Reads the request from host memory. */
+    KVC_COMPOSED_WRITE = 1 << 1,   /* Writes the items of SETs, and evicts others for them. */
+    KVC_COMPOSED_SEARCH = 1 << 2,  /* Searches the index for the keys of GETs. */
+    KVC_COMPOSED_INSERT = 1 << 3,  /* Inserts the items of SETs into the index. */
+    KVC_COMPOSED_ERASE = 1 << 4,   /* Erases evicted items, and the keys of DELETEs, from the index. */
+    KVC_COMPOSED_COMPARE = 1 << 5, /* Compares the keys of found items with those of GETs. */
+    KVC_COMPOSED_READ = 1 << 6,    /* Reads the values of found items. */
+};
+
+/* Conditions of a stage, as bits. Those of one kind are alternatives. */
+enum kvc_composed_when {
+    KVC_COMPOSED_WHEN_GET = 1 << 0,
+    KVC_COMPOSED_WHEN_SET = 1 << 1,
+    KVC_COMPOSED_WHEN_DELETE = 1 << 2,
+    KVC_COMPOSED_WHEN_HIT = 1 << 3,
+    KVC_COMPOSED_WHEN_MISS = 1 << 4,
+    KVC_COMPOSED_WHEN_LARGE = 1 << 5,
+    KVC_COMPOSED_WHEN_SMALL = 1 << 6,
+};
+
+/* What becomes of requests that reach a full queue. */
+enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP };
+
+enum kvc_composed_memory { KVC_COMPOSED_IN_HOST, KVC_COMPOSED_IN_GPU };
+
+/* ---- options: the scenario's table `system` ---- */
+
+struct kvc_composed_index_options {
+    int kernel;   /* Number in kvc_composed_index_kernels; 0: none. */
+    int memory;   /* enum kvc_composed_memory. */
+    double bytes; /* 0: auto. */
+    uint64_t max_displacements;
+};
+
+struct kvc_composed_values_options {
+    int kernel;   /* 0: none, 1: slab. */
+    int memory;   /* enum kvc_composed_memory. */
+    double bytes; /* 0: auto. */
+};
+
+struct kvc_composed_batch_options {
+    uint64_t count;    /* 0: no limit. */
+    double bytes;      /* 0: no limit. */
+    double timeout_ns; /* From the first request of a batch; 0: none. */
+    double every_ns;   /* Batches close at multiples of it; 0: they do not. */
+    uint64_t buffers;  /* Batches of a pipeline. */
+    char before[KVC_TEXT_MAX];
+};
+
+/* A piece of work; numbers that are not stated are 0. */
+struct kvc_composed_work {
+    double cycles, ns, instructions, lines, bytes;
+    int per; /* enum kvc_composed_per. */
+};
+
+struct kvc_composed_stage_options {
+    char name[KVC_TEXT_MAX];
+    int on; /* enum kvc_composed_place. */
+    uint64_t cores, streams, interval;
+    char pool[KVC_TEXT_MAX];
+    struct kvc_composed_work own; /* Stated in the stage itself. */
+    uint32_t work_count;
+    struct kvc_composed_work work[KVC_COMPOSED_WORKS_MAX];
+    uint32_t does; /* Bits of enum kvc_composed_does. */
+    uint32_t when; /* Bits of enum kvc_composed_when. */
+    uint32_t of;   /* Bits of 1 << enum kvc_op: operations whose requests the work counts. */
+    double overlap;
+    uint64_t every;
+    bool background;
+    uint64_t queue; /* 0: no limit. */
+    int full;       /* enum kvc_composed_full. */
+};
+
+struct kvc_composed_options {
+    uint64_t pipelines;
+    uint64_t outstanding; /* 0: auto. */
+    double large_bytes;
+    struct kvc_composed_index_options index;
+    struct kvc_composed_values_options values;
+    struct kvc_composed_batch_options batch;
+    uint32_t stage_count;
+    struct kvc_composed_stage_options stage[KVC_COMPOSED_STAGES_MAX];
+};
+
+extern const struct kvc_option_table kvc_composed_option_table;
+
+/* ---- the resolved configuration ---- */
+
+/* Servers that take their jobs from one queue: cores, streams, or one direction of a link. Stages that name
+ * the same pool share it, and so do all stages on a link. */
+struct kvc_composed_pool {
+    enum kvc_composed_place place;
+    uint32_t servers; /* Servers in a pipeline, or in the node if it is shared. */
+    bool of_node;     /* One for all pipelines. */
+    uint32_t stages;  /* A bit for each stage that it serves. */
+};
+
+struct kvc_composed_stage {
+    const struct kvc_composed_stage_options *options; /* Owned by the scenario. */
+    enum kvc_composed_place place;
+    uint32_t pool;                                           /* Number of its pool. */
+    struct kvc_composed_work per[KVC_COMPOSED_PER_BYTE + 1]; /* Sums of its work by enum kvc_composed_per. */
+};
+
+struct kvc_composed_config {
+    const struct kvc_composed_options *options; /* Owned by the scenario. */
+    const struct kvc_cpu *cpu;
+    const struct kvc_dram *dram;
+    const struct kvc_gpu *gpu;
+    const struct kvc_nic *nic;
+    const struct kvc_pcie *pcie;
+    const struct kvc_fpga *fpga;
+    double core_speed; /* Speed of the cores at the scenario's clock, relative to their fastest. */
+    uint32_t shards, pipelines;
+    uint32_t stages, pools;
+    struct kvc_composed_stage stage[KVC_COMPOSED_STAGES_MAX];
+    struct kvc_composed_pool pool[KVC_COMPOSED_STAGES_MAX];
+    uint32_t batched;                   /* First stage that serves batches; `stages`: none does. */
+    uint32_t batch_most;                /* Requests that a batch has room for. */
+    uint64_t outstanding;               /* Saturating load: requests of a node in flight. */
+    uint32_t frame_requests;            /* Requests of a frame at most. */
+    double frame_mean;                  /* Mean requests of a full frame. */
+    const struct kvc_index_kind *index; /* NULL: the store has no index. */
+    bool has_values;
+    double index_bytes, slots; /* Of a shard. */
+    double value_bytes;        /* Item memory of a shard. */
+    double full_bytes;         /* Of all shards. */
+    uint64_t sample_rate;
+    struct kvc_cuckoo_means means;
+    double llc_frac; /* Share of the first lines of items and buckets that the last-level cache holds. */
+    double line_ns;  /* Mean stall of a core for such a line. */
+    double l2_frac;  /* Share of the index's lines in the GPU's L2 cache. */
+    double hot_frac; /* Share of the requests for the most popular key, if l2_frac is known. */
+    double path_ns;  /* One way between client and memory, without the time on the wire; 0: no network. */
+    bool on_network; /* Requests come over the NIC. */
+    bool compares;   /* Some stage compares keys. */
+};
+
+/* Returns the configuration of a resolved scenario. */
+static inline const struct kvc_composed_config *kvc_composed_config_of(const struct kvc_scenario *scenario)
+{
+    return scenario->config;
+}
+
+/* Resolves the scenario's options; `config` is a struct kvc_composed_config. Returns KVC_ERR_SCENARIO for
+ * stages that cannot be served. */
+enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *config,
+                                     struct kvc_diag *diag);
+
+/* Checks what the ranges of single options cannot express. */
+enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
+/* The rooms of struct kvc_model: index and values. */
+uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room);
+
+/* Returns the parameters of a scenario's structures. */
+struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_scenario *scenario);
+
+/* Returns the items that a shard has room for. */
+double kvc_composed_items(const struct kvc_composed_config *config);
+
+#endif

@@ -1,0 +1,203 @@
+#include "models/composed/costs.h"
+
+#include <math.h>
+
+#include "models/cuckoo_store/launch.h"
+
+enum { LINE_BYTES = 64 };
+
+/* How often the work of a stage counts for a batch. */
+static double times_of(const struct kvc_composed_stage *stage, const struct kvc_composed_counts *counts,
+                       int per)
+{
+    double times = 0;
+    if (per == KVC_COMPOSED_PER_BATCH) {
+        return 1;
+    }
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        bool counted = (stage->options->of >> op & 1) != 0;
+        times += counted ? (per == KVC_COMPOSED_PER_BYTE ? counts->op_bytes[op] : counts->ops[op]) : 0;
+    }
+    return times;
+}
+
+/* The work of a stage for a batch: the sum of what it states. */
+static struct kvc_composed_work work_of(const struct kvc_composed_stage *stage,
+                                        const struct kvc_composed_counts *counts)
+{
+    struct kvc_composed_work sum = {0};
+    for (int per = 0; per <= KVC_COMPOSED_PER_BYTE; per++) {
+        const struct kvc_composed_work *work = &stage->per[per];
+        double times = times_of(stage, counts, per);
+        sum.cycles += times * work->cycles;
+        sum.ns += times * work->ns;
+        sum.instructions += times * work->instructions;
+        sum.lines += times * work->lines;
+        sum.bytes += times * work->bytes;
+    }
+    return sum;
+}
+
+/* ---- cores ---- */
+
+/* What a stage does to host memory. */
+struct touched {
+    double random;         /* Lines at random places, for which a core waits. */
+    double following;      /* Lines that follow them. */
+    double streamed_bytes; /* Bytes read or written in order, which a core waits for. */
+    double passing_bytes;  /* Bytes that nobody waits for. */
+};
+
+static struct touched touched_by(const struct kvc_composed_config *config,
+                                 const struct kvc_composed_stage *stage,
+                                 const struct kvc_composed_counts *counts,
+                                 const struct kvc_composed_work *work)
+{
+    uint32_t does = stage->options->does;
+    struct touched touched = {.random = work->lines, .streamed_bytes = work->bytes};
+    touched.random += counts->search_lines + counts->insert_lines + counts->erase_lines;
+    if ((does & KVC_COMPOSED_PARSE) != 0) {
+        touched.passing_bytes += counts->request_bytes;
+    }
+    if ((does & KVC_COMPOSED_WRITE) != 0) { /* From the request to an item that follows the one before it. */
+        touched.streamed_bytes += counts->op_bytes[KVC_OP_SET] + counts->written_bytes;
+        touched.passing_bytes += counts->written_bytes; /* A store reads its line before it writes it. */
+    }
+    bool reads = (does & KVC_COMPOSED_READ) != 0;
+    if (reads) { /* The line with the key is the first of the item. */
+        touched.random += counts->items;
+        touched.following += counts->item_lines - counts->items;
+        touched.streamed_bytes += counts->op_bytes[KVC_OP_GET];
+    } else if ((does & KVC_COMPOSED_COMPARE) != 0) {
+        touched.random += counts->compared;
+    }
+    (void)config;
+    return touched;
+}
+
+static struct kvc_composed_cost core_cost(const struct kvc_composed_config *config,
+                                          const struct kvc_composed_stage *stage,
+                                          const struct kvc_composed_counts *counts, double stretch)
+{
+    const struct kvc_cpu *cpu = config->cpu;
+    const struct kvc_dram *dram = config->dram;
+    struct kvc_composed_work work = work_of(stage, counts);
+    struct touched touched = touched_by(config, stage, counts, &work);
+    double compute_ns = work.cycles / cpu->clock_hz * 1e9 + work.ns;
+    if (work.instructions > 0) {
+        compute_ns += work.instructions * kvc_cpu_instruction_ns(cpu);
+    }
+    double stall_ns = touched.random * config->line_ns / stage->options->overlap +
+                      touched.following * dram->next_line_ns +
+                      kvc_dram_stream_ns(dram, touched.streamed_bytes);
+    double missed = 1 - config->llc_frac;
+    const struct kvc_dram_load load = {.random_reads = touched.random * missed,
+                                       .streamed_bytes = touched.following * missed * dram->line_bytes +
+                                                         touched.streamed_bytes + touched.passing_bytes};
+    compute_ns /= config->core_speed;
+    return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns * stretch,
+                                      .compute_ns = compute_ns,
+                                      .channel_ns = kvc_dram_channel_ns(dram, &load)};
+}
+
+/* ---- GPU ---- */
+
+/* Adds the kernel for `jobs` operations of a kind that touch `lines` lines of the index. */
+static void add_kernel(const struct kvc_composed_config *config, enum kvc_cuckoo_kernel kind, double jobs,
+                       double lines, struct kvc_gpu_kernel *sum)
+{
+    const struct kvc_gpu *gpu = config->gpu;
+    if (jobs <= 0) {
+        return;
+    }
+    /* Counts keep the mean of the lines to a thousandth. */
+    const struct kvc_index_stats stats = {.searches = 1000,
+                                          .search_lines = (uint64_t)lround(1000 * lines / jobs),
+                                          .inserts = 1000,
+                                          .insert_lines = (uint64_t)lround(1000 * lines / jobs)};
+    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(kind, jobs, 1, &stats);
+    kvc_cuckoo_gpu_caches(kind, config->l2_frac, config->hot_frac, &work);
+    const struct kvc_gpu_fit *fit =
+        gpu->clock_count > 0 && config->pcie != NULL ? kvc_cuckoo_gpu_fit(&gpu->clocks[0], kind) : NULL;
+    struct kvc_gpu_kernel kernel = kvc_gpu_kernel_of(gpu, config->pcie, fit, &work, 1);
+    sum->latency_ns = fmax(sum->latency_ns, kernel.latency_ns);
+    sum->amount_ns += kernel.amount_ns;
+    sum->alone_ns += kernel.alone_ns;
+}
+
+static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *config,
+                                         const struct kvc_composed_stage *stage,
+                                         const struct kvc_composed_counts *counts)
+{
+    const struct kvc_gpu *gpu = config->gpu;
+    struct kvc_composed_work work = work_of(stage, counts);
+    struct kvc_gpu_kernel kernel = {.latency_ns = gpu->launch_ns};
+    add_kernel(config, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
+    add_kernel(config, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
+               counts->insert_lines + counts->erase_lines, &kernel);
+    uint32_t does = stage->options->does;
+    double accesses = work.lines + ((does & KVC_COMPOSED_READ) != 0      ? counts->item_lines
+                                    : (does & KVC_COMPOSED_COMPARE) != 0 ? counts->compared
+                                                                         : 0);
+    if (accesses > 0) {
+        double amount_ns = 2 * accesses / kvc_gpu_sectors_per_s(gpu) * 1e9;
+        kernel.amount_ns += amount_ns;
+        kernel.alone_ns += fmax(amount_ns, accesses / fmax(counts->requests, 1) * gpu->access_ns);
+    }
+    double instructions = work.instructions + work.cycles;
+    if (instructions > 0) {
+        const struct kvc_gpu_waves waves = {.threads = counts->requests,
+                                            .instructions = instructions / fmax(counts->requests, 1)};
+        double waves_ns = kvc_gpu_waves_ns(gpu, &waves);
+        kernel.amount_ns += waves_ns;
+        kernel.alone_ns += waves_ns;
+    }
+    kernel.amount_ns += work.ns;
+    kernel.alone_ns += work.ns;
+    return (struct kvc_composed_cost){.busy_ns = kernel.latency_ns + kernel.alone_ns, .kernel = kernel};
+}
+
+/* ---- links and pipelines ---- */
+
+static double bytes_of(const struct kvc_composed_stage *stage, const struct kvc_composed_counts *counts)
+{
+    return work_of(stage, counts).bytes;
+}
+
+struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t number,
+                                              const struct kvc_composed_counts *counts, double stretch)
+{
+    const struct kvc_composed_stage *stage = &config->stage[number];
+    struct kvc_composed_cost cost = {0};
+    struct kvc_dram_load load = {0};
+    struct kvc_composed_work work;
+    switch (stage->place) {
+    case KVC_COMPOSED_CPU:
+        return core_cost(config, stage, counts, stretch);
+    case KVC_COMPOSED_GPU:
+        return gpu_cost(config, stage, counts);
+    case KVC_COMPOSED_FPGA:
+        work = work_of(stage, counts);
+        cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
+        cost.latency_ns = work.cycles * kvc_fpga_cycle_ns(config->fpga) / fmax(counts->requests, 1) + work.ns;
+        return cost;
+    case KVC_COMPOSED_NIC_RX:
+    case KVC_COMPOSED_NIC_TX:
+        cost.bytes = bytes_of(stage, counts) +
+                     (stage->place == KVC_COMPOSED_NIC_RX ? counts->request_bytes : counts->response_bytes);
+        cost.busy_ns = kvc_nic_wire_ns(config->nic, cost.bytes, 1);
+        break;
+    case KVC_COMPOSED_PCIE_DOWN:
+    case KVC_COMPOSED_PCIE_UP:
+        cost.bytes = bytes_of(stage, counts);
+        cost.busy_ns = stage->place == KVC_COMPOSED_PCIE_DOWN ? kvc_pcie_h2d_ns(config->pcie, cost.bytes)
+                                                              : kvc_pcie_d2h_ns(config->pcie, cost.bytes);
+        cost.latency_ns = cost.bytes > 0 ? config->pcie->latency_ns : 0;
+        break;
+    default:
+        break;
+    }
+    load.streamed_bytes = cost.bytes;
+    cost.channel_ns = kvc_dram_channel_ns(config->dram, &load);
+    return cost;
+}

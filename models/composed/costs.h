@@ -1,0 +1,43 @@
+/* The time of a stage for a batch on the scenario's devices. Simulation and closed form share it; the closed
+ * form counts what the mean batch has. */
+#ifndef KVC_MODELS_COMPOSED_COSTS_H
+#define KVC_MODELS_COMPOSED_COSTS_H
+
+#include <stdint.h>
+
+#include "models/composed/config.h"
+#include "sim/devices/dram.h"
+#include "sim/devices/gpu.h"
+
+/* What a batch consists of, and what the operations of one stage touched for it. */
+struct kvc_composed_counts {
+    double requests;                      /* Requests of all operations. */
+    double ops[KVC_OP_COUNT];             /* Requests by operation. */
+    double hits;                          /* GETs that hit. */
+    double op_bytes[KVC_OP_COUNT];        /* Keys, and the values of SETs and of GETs that hit [bytes]. */
+    double request_bytes, response_bytes; /* Of requests and responses in frames [bytes]. */
+    /* The following are those of a stage. */
+    double searches, search_lines; /* Searches, and lines of the index that they touched. */
+    double inserts, insert_lines;
+    double erases, erase_lines;
+    double written_bytes;     /* Bytes of items that SETs write. */
+    double compared;          /* Items whose keys are compared. */
+    double items, item_lines; /* Items that are read, and their lines. */
+};
+
+/* Cost of a batch in a stage. */
+struct kvc_composed_cost {
+    double busy_ns;    /* Time for which it occupies a server; on a GPU, that of its kernel alone [ns]. */
+    double latency_ns; /* Time after it until the batch reaches the next stage [ns]. */
+    double compute_ns; /* CPU: the part of busy_ns in which a core computes [ns]. */
+    double channel_ns; /* Time for which it occupies channels of host memory, summed over them [ns]. */
+    double bytes;      /* Links: bytes that cross it. */
+    struct kvc_gpu_kernel kernel; /* GPU: the kernel. */
+};
+
+/* Returns the cost of a stage for a batch. `stretch` is by how much longer the cores wait for host memory
+ * because of its other users, at least 1. */
+struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t stage,
+                                              const struct kvc_composed_counts *counts, double stretch);
+
+#endif

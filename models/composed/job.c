@@ -1,0 +1,147 @@
+#include "models/composed/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+
+struct kvc_composed_job *kvc_composed_job_create(uint32_t rows, uint32_t key_stride)
+{
+    struct kvc_composed_job *job = kvc_array_of(1, sizeof(*job));
+    job->rows = kvc_batch_create(rows, key_stride);
+    job->location = kvc_array_of(rows, sizeof(*job->location));
+    job->outcome = kvc_array_of(rows, sizeof(*job->outcome));
+    job->kept = kvc_array_of(rows, sizeof(*job->kept));
+    return job;
+}
+
+void kvc_composed_job_free(struct kvc_composed_job *job)
+{
+    if (job == NULL) {
+        return;
+    }
+    kvc_batch_free(job->rows);
+    free(job->location);
+    free(job->outcome);
+    free(job->kept);
+    free(job->evicted);
+    free(job);
+}
+
+double kvc_composed_job_memory_bytes(double rows, double used, uint32_t key_stride)
+{
+    const struct kvc_composed_job *job = NULL;
+    return sizeof(*job) + kvc_batch_memory_bytes(rows, used, key_stride) +
+           kvc_array_memory_bytes(rows, used, sizeof(*job->location)) +
+           kvc_array_memory_bytes(rows, used, sizeof(*job->outcome)) +
+           kvc_array_memory_bytes(rows, used, sizeof(*job->kept));
+}
+
+void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_composed_job *from,
+                             uint32_t first, uint32_t count)
+{
+    struct kvc_batch *to = job->rows;
+    const struct kvc_batch *rows = from->rows;
+    uint32_t at = to->count;
+    memcpy(to->op + at, rows->op + first, count * sizeof(*to->op));
+    memcpy(to->key_bytes + at, rows->key_bytes + first, count * sizeof(*to->key_bytes));
+    memcpy(to->value_bytes + at, rows->value_bytes + first, count * sizeof(*to->value_bytes));
+    memcpy(to->keys + (size_t)at * to->key_stride, rows->keys + (size_t)first * to->key_stride,
+           (size_t)count * to->key_stride);
+    memcpy(to->key_id + at, rows->key_id + first, count * sizeof(*to->key_id));
+    memcpy(to->hash + at, rows->hash + first, count * sizeof(*to->hash));
+    memcpy(to->sent_ns + at, rows->sent_ns + first, count * sizeof(*to->sent_ns));
+    memcpy(to->client + at, rows->client + first, count * sizeof(*to->client));
+    memcpy(job->location + at, from->location + first, count * sizeof(*job->location));
+    memcpy(job->outcome + at, from->outcome + first, count * sizeof(*job->outcome));
+    memcpy(job->kept + at, from->kept + first, count * sizeof(*job->kept));
+    to->count += count;
+    for (uint32_t i = first; i < first + count; i++) {
+        job->kept_count += from->kept[i];
+    }
+}
+
+void kvc_composed_job_evict(struct kvc_composed_job *job, const struct kvc_megakv_slab_evicted *evicted,
+                            uint32_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    if (job->evicted_count + count > job->evicted_room) {
+        job->evicted_room = 2 * (job->evicted_count + count);
+        job->evicted = kvc_array_grown(job->evicted, job->evicted_room, sizeof(*job->evicted));
+    }
+    memcpy(job->evicted + job->evicted_count, evicted, count * sizeof(*evicted));
+    job->evicted_count += count;
+}
+
+void kvc_composed_job_take_evicted(struct kvc_composed_job *job, struct kvc_composed_job *from)
+{
+    kvc_composed_job_evict(job, from->evicted, from->evicted_count);
+    from->evicted_count = 0;
+}
+
+/* Copies a row to an earlier place, or leaves it where it is. */
+static void move_row(struct kvc_composed_job *job, uint32_t to, uint32_t from)
+{
+    struct kvc_batch *rows = job->rows;
+    rows->op[to] = rows->op[from];
+    rows->key_bytes[to] = rows->key_bytes[from];
+    rows->value_bytes[to] = rows->value_bytes[from];
+    memmove(rows->keys + (size_t)to * rows->key_stride, rows->keys + (size_t)from * rows->key_stride,
+            rows->key_stride);
+    rows->key_id[to] = rows->key_id[from];
+    rows->hash[to] = rows->hash[from];
+    rows->sent_ns[to] = rows->sent_ns[from];
+    rows->client[to] = rows->client[from];
+    job->location[to] = job->location[from];
+    job->outcome[to] = job->outcome[from];
+    job->kept[to] = job->kept[from];
+}
+
+void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to)
+{
+    uint32_t left = 0, count = from->rows->count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (moves[i]) {
+            kvc_composed_job_append(to, from, i, 1);
+            from->kept_count -= from->kept[i];
+        } else {
+            move_row(from, left++, i);
+        }
+    }
+    from->rows->count = left;
+    to->pipeline = from->pipeline;
+    to->is_batch = from->is_batch;
+    to->knows_outcome = from->knows_outcome;
+    to->marks = from->marks;
+    memcpy(to->mark_ns, from->mark_ns, sizeof(to->mark_ns));
+}
+
+void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config)
+{
+    const struct kvc_batch *rows = job->rows;
+    struct kvc_composed_counts counts = {.requests = rows->count};
+    uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, set_bytes = 0, hit_bytes = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        ops[rows->op[i]]++;
+        keys[rows->op[i]] += rows->key_bytes[i];
+        set_bytes += rows->op[i] == KVC_OP_SET ? rows->value_bytes[i] : 0;
+        hits += job->outcome[i] == KVC_COMPOSED_HIT;
+        hit_bytes += job->outcome[i] == KVC_COMPOSED_HIT ? rows->value_bytes[i] : 0;
+    }
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        counts.ops[op] = (double)ops[op];
+        counts.op_bytes[op] = (double)keys[op];
+    }
+    counts.hits = (double)hits;
+    double keys_bytes =
+        counts.op_bytes[KVC_OP_GET] + counts.op_bytes[KVC_OP_SET] + counts.op_bytes[KVC_OP_DELETE];
+    counts.op_bytes[KVC_OP_SET] += (double)set_bytes;
+    counts.op_bytes[KVC_OP_GET] += (double)hit_bytes;
+    double in_header = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
+    double out_header = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
+    counts.request_bytes = rows->count * in_header + keys_bytes + (double)set_bytes;
+    counts.response_bytes = rows->count * out_header + (double)hit_bytes;
+    job->counts = counts;
+}

@@ -1,0 +1,64 @@
+/* A batch of requests on its way through a composed store: a frame, or what several frames have formed. */
+#ifndef KVC_MODELS_COMPOSED_JOB_H
+#define KVC_MODELS_COMPOSED_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/megakv/slab.h"
+#include "models/composed/costs.h"
+#include "sim/metrics/paths.h"
+#include "sim/workload/batch.h"
+
+/* What a request has become. Until the store knows, every GET counts as a hit. */
+enum kvc_composed_outcome { KVC_COMPOSED_HIT, KVC_COMPOSED_MISS, KVC_COMPOSED_DONE, KVC_COMPOSED_OUTCOMES };
+
+struct kvc_composed_job {
+    struct kvc_batch *rows;
+    uint32_t *location; /* By row: of a GET's item once it is searched for, of a SET's once it is written. */
+    uint8_t *outcome;   /* By row: enum kvc_composed_outcome. */
+    uint8_t *kept;      /* By row: whether it runs through the structures. */
+    uint32_t kept_count;
+    struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
+    uint32_t evicted_count, evicted_room;
+    struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
+    uint32_t pipeline;
+    bool is_batch;                           /* It has been formed of frames. */
+    bool is_ghost;                           /* It has no rows, only work in the background. */
+    bool knows_outcome;                      /* Its GETs have been compared with the items. */
+    uint32_t marks;                          /* Used entries of mark_ns. */
+    double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
+    double arrived_ns;                       /* When it reached its stage [ns]. */
+    double began_ns;                         /* When the stage began with it [ns]. */
+    double sent_ns;                          /* Streamed responses: their time on the wire [ns]. */
+    double rate;                             /* The same over the time of the stage. */
+    double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
+    uint32_t next;                           /* Number of the next free job. */
+};
+
+/* Creates a job with room for `rows` requests, which takes memory as they come. Exits with status 3 if memory
+ * is short. */
+struct kvc_composed_job *kvc_composed_job_create(uint32_t rows, uint32_t key_stride);
+void kvc_composed_job_free(struct kvc_composed_job *job); /* NULL is allowed. */
+
+/* Returns the memory of a job that has held `used` of its rows [bytes]. */
+double kvc_composed_job_memory_bytes(double rows, double used, uint32_t key_stride);
+
+/* Appends `count` rows of `from`, from `first` on, without the evicted items. */
+void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_composed_job *from,
+                             uint32_t first, uint32_t count);
+
+/* Moves the evicted items of `from` to a job. */
+void kvc_composed_job_take_evicted(struct kvc_composed_job *job, struct kvc_composed_job *from);
+
+/* Adds an evicted item. */
+void kvc_composed_job_evict(struct kvc_composed_job *job, const struct kvc_megakv_slab_evicted *evicted,
+                            uint32_t count);
+
+/* Moves the rows with moves[i] from `from` to the empty job `to`; the others stay in their order. */
+void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to);
+
+/* Counts the rows of a job again. */
+void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config);
+
+#endif

@@ -1,0 +1,172 @@
+#include "models/composed/config.h"
+
+#include <stddef.h>
+
+static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved", "set-assoc", "hopscotch",
+                                      "chained", "kvdirect", "bluecache",          "mica",      "memc3",
+                                      "farm",    NULL};
+static const char *const value_kernels[] = {"none", "slab", NULL};
+static const char *const memories[] = {"host", "gpu", NULL};
+static const char *const places[] = {"cpu", "gpu", "fpga", "nic.rx", "nic.tx", "pcie.down", "pcie.up", NULL};
+static const char *const pers[] = {"request", "batch", "byte", NULL};
+static const char *const operations[] = {"parse", "write",   "search", "insert",
+                                         "erase", "compare", "read",   NULL};
+static const char *const conditions[] = {"get", "set", "delete", "hit", "miss", "large", "small", NULL};
+static const char *const requests[] = {"get", "set", "delete", NULL};
+static const char *const fulls[] = {"wait", "drop", NULL};
+
+static const struct kvc_option index_rows[] = {
+    KVC_CHOICE_ROW(kvc_composed_index_options, "kernel", kernel, kernels, "none",
+                   "the index's real code; none: the store has no index, and GETs find what they ask for"),
+    KVC_CHOICE_ROW(kvc_composed_index_options, "memory", memory, memories, "host",
+                   "memory that holds the index, which stages on the same side search"),
+    KVC_REAL_ROW(
+        kvc_composed_index_options, "size", bytes, KVC_UNIT_BYTES, 65536, 34359738368.0, "auto",
+        "size of the index of each socket, a power of two; a larger one is less full; auto: the smallest "
+        "that is at most nine tenths full with all keys",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_COUNT_ROW(
+        kvc_composed_index_options, "max_displacements", max_displacements, 0, 1000, "100",
+        "cuckoo: displacements of an insert before it drops an element; more fill the table further"),
+};
+
+static const struct kvc_option_table index_options =
+    KVC_OPTION_TABLE(kvc_composed_index_options, index_rows, "index");
+
+static const struct kvc_option value_rows[] = {
+    KVC_CHOICE_ROW(
+        kvc_composed_values_options, "kernel", kernel, value_kernels, "none",
+        "the real code of the items; slab: size classes of items, of which CLOCK evicts; none: the index "
+        "holds all that there is"),
+    KVC_CHOICE_ROW(kvc_composed_values_options, "memory", memory, memories, "host",
+                   "memory that holds the items, which stages on the same side write, compare and read"),
+    KVC_REAL_ROW(
+        kvc_composed_values_options, "size", bytes, KVC_UNIT_BYTES, 2097152, 137438953472.0, "auto",
+        "item memory of each socket; a larger one evicts fewer items; auto: room for all keys and 10 % "
+        "more",
+        .auto_word = "auto", .auto_value = 0),
+};
+
+static const struct kvc_option_table value_options =
+    KVC_OPTION_TABLE(kvc_composed_values_options, value_rows, "values");
+
+static const struct kvc_option batch_rows[] = {
+    KVC_COUNT_ROW(
+        kvc_composed_batch_options, "count", count, 0, KVC_COMPOSED_BATCH_MAX, "0",
+        "requests with which a batch closes; larger batches raise throughput and latency; 0: no limit"),
+    KVC_REAL_ROW(kvc_composed_batch_options, "bytes", bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",
+                 "bytes of requests with which a batch closes; 0: no limit"),
+    KVC_REAL_ROW(
+        kvc_composed_batch_options, "timeout", timeout_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "time after its first request with which a batch closes; a longer one waits for more requests; 0: "
+        "it does not close by time"),
+    KVC_REAL_ROW(
+        kvc_composed_batch_options, "every", every_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
+        "cycle of a scheduler at which the batches of all pipelines close; a longer one raises throughput "
+        "and latency; 0: there is no scheduler"),
+    KVC_COUNT_ROW(kvc_composed_batch_options, "buffers", buffers, 1, 64, "3",
+                  "batches that a pipeline has room for, the one that fills included; with more of them the "
+                  "stages wait less for each other"),
+    KVC_TEXT_ROW(
+        kvc_composed_batch_options, "before", before, "",
+        "name of the stage in front of which batches form; empty: the first one on a GPU, FPGA or PCIe link"),
+};
+
+static const struct kvc_option_table batch_options =
+    KVC_OPTION_TABLE(kvc_composed_batch_options, batch_rows, "batch");
+
+/* The rows of a piece of work, whose fields are those of `member` of struct `of`. */
+#define WORK_ROWS(of, member)                                                                                 \
+    KVC_REAL_ROW(                                                                                             \
+        of, "cycles", member cycles, KVC_UNIT_NONE, 0, 1e9, "0",                                              \
+        "compute in cycles of the cores' fastest clock, or of the FPGA's or GPU's clock; more of them lower " \
+        "the limit of the stage"),                                                                            \
+        KVC_REAL_ROW(                                                                                         \
+            of, "ns", member ns, KVC_UNIT_NONE, 0, 1e9, "0",                                                  \
+            "compute in nanoseconds at the fastest clock; a longer one lowers the limit of the stage"),       \
+        KVC_REAL_ROW(of, "instructions", member instructions, KVC_UNIT_NONE, 0, 1e9, "0",                     \
+                     "compute in instructions, at the rate that the device's profile sustains"),              \
+        KVC_REAL_ROW(                                                                                         \
+            of, "lines", member lines, KVC_UNIT_NONE, 0, 1e6, "0",                                            \
+            "further lines at random places of the device's memory; each is a stall of a core, or an "        \
+            "access of a GPU"),                                                                               \
+        KVC_REAL_ROW(                                                                                         \
+            of, "bytes", member bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",                                          \
+            "bytes that cross a link, or that a core streams through its memory; on nic.rx and nic.tx "       \
+            "in addition to the requests and responses"),                                                     \
+        KVC_CHOICE_ROW(                                                                                       \
+            of, "per", member per, pers, "request",                                                           \
+            "what the numbers are for: each request, each batch (or frame), or each byte of keys and "        \
+            "values")
+
+static const struct kvc_option work_rows[] = {WORK_ROWS(kvc_composed_work, )};
+
+static const struct kvc_option_table work_options =
+    KVC_OPTION_TABLE(kvc_composed_work, work_rows, "work", .max_list = KVC_COMPOSED_WORKS_MAX);
+
+static const struct kvc_option stage_rows[] = {
+    KVC_TEXT_ROW(kvc_composed_stage_options, "name", name, NULL, "name of the stage in results and paths"),
+    KVC_CHOICE_ROW(
+        kvc_composed_stage_options, "on", on, places, NULL,
+        "where it works: cores, GPU, FPGA, one direction of the network ports or of the PCIe link to "
+        "the GPU"),
+    KVC_COUNT_ROW(kvc_composed_stage_options, "cores", cores, 1, 1024, "1",
+                  "cpu: cores of each pipeline that serve the stage; more of them serve more requests"),
+    KVC_COUNT_ROW(kvc_composed_stage_options, "streams", streams, 1, 128, "1",
+                  "gpu: kernels of each pipeline's stage that run at a time; more of them hide more latency"),
+    KVC_COUNT_ROW(kvc_composed_stage_options, "interval", interval, 1, 1000000, "1",
+                  "fpga: clocks from the start of one request to that of the next; fewer raise the limit"),
+    KVC_TEXT_ROW(kvc_composed_stage_options, "pool", pool, "",
+                 "stages with the same pool share their cores or streams; empty: the stage has its own"),
+    WORK_ROWS(kvc_composed_stage_options, own.),
+    KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
+                 "further work, for a stage that has some for each request and some for each batch"),
+    KVC_WORDS_ROW(
+        kvc_composed_stage_options, "does", does, operations, "",
+        "operations on the real index and values, whose lines are charged to the stage; parse: reads the "
+        "request from host memory"),
+    KVC_WORDS_ROW(
+        kvc_composed_stage_options, "when", when, conditions, "",
+        "requests that the stage is for; the others pass it by at once, as a batch of their own; empty: "
+        "all"),
+    KVC_WORDS_ROW(kvc_composed_stage_options, "of", of, requests, "get, set, delete",
+                  "requests that its own work counts; the batch stays together"),
+    KVC_REAL_ROW(
+        kvc_composed_stage_options, "overlap", overlap, KVC_UNIT_NONE, 1, 1000, "1",
+        "cpu: lines that a core waits for at a time; code that fetches the lines of many requests ahead has "
+        "more than 1"),
+    KVC_COUNT_ROW(
+        kvc_composed_stage_options, "every", every, 1, 1000, "1",
+        "inserts and erases are done in every n-th batch, together; more of them delay writes and make "
+        "larger launches"),
+    KVC_BOOL_ROW(kvc_composed_stage_options, "background", background, "false",
+                 "whether batches go on at once while the stage works for them"),
+    KVC_COUNT_ROW(kvc_composed_stage_options, "queue", queue, 0, 1000000, "0",
+                  "jobs of each pipeline that may wait for the stage; 0: no limit"),
+    KVC_CHOICE_ROW(
+        kvc_composed_stage_options, "full", full, fulls, "wait",
+        "when the queue is full; wait: the stage before keeps its server; drop: the requests are lost"),
+};
+
+static const struct kvc_option_table stage_options =
+    KVC_OPTION_TABLE(kvc_composed_stage_options, stage_rows, "stages", .max_list = KVC_COMPOSED_STAGES_MAX);
+
+static const struct kvc_option rows[] = {
+    KVC_COUNT_ROW(kvc_composed_options, "pipelines", pipelines, 1, 512, "1",
+                  "copies of all stages in a socket, each with cores, streams and batches of its own"),
+    KVC_COUNT_ROW(
+        kvc_composed_options, "outstanding", outstanding, 1, 16777216, "auto",
+        "requests of each socket that saturating clients keep in flight; more of them hide more latency; "
+        "auto: enough to fill all buffers",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(kvc_composed_options, "large", large_bytes, KVC_UNIT_BYTES, 1, 1e9, "1KiB",
+                 "size of a value from which on a request is large, for when = \"large\""),
+    KVC_GROUP_ROW(kvc_composed_options, "index", index, &index_options, "the index of each socket"),
+    KVC_GROUP_ROW(kvc_composed_options, "values", values, &value_options, "the items of each socket"),
+    KVC_GROUP_ROW(kvc_composed_options, "batch", batch, &batch_options, "how requests form batches"),
+    KVC_LIST_ROW(kvc_composed_options, "stages", stage, stage_count, &stage_options,
+                 "the stages that requests pass through, in order; the last one answers them"),
+};
+
+const struct kvc_option_table kvc_composed_option_table =
+    KVC_OPTION_TABLE(kvc_composed_options, rows, "system");

@@ -1,0 +1,356 @@
+/* Each pool of servers, and each device that several of them share, takes some time of every request. The
+ * rate at which one of them has no time left is the capacity. What a request takes depends on the size of its
+ * batch, which depends on the rate, so that the capacity is where the busiest one is just busy.
+ *
+ * A request waits in the network, for its batch to fill and close, and for the stages. Frames wait for busy
+ * servers as in models/latency.h; batches are taken to find free ones. Left out: pipelines that get more than
+ * their share of the requests, what several kernels and copies wait for each other below the capacity, and
+ * drops. */
+#include "models/composed/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/composed/costs.h"
+#include "models/composed/resources.h"
+#include "models/composed/structures.h"
+#include "models/cuckoo_store/cache.h"
+#include "models/latency.h"
+#include "sim/metrics/bottleneck.h"
+
+double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    if (config->index == NULL) {
+        return 1;
+    }
+    double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
+    return kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots, config->shards * items);
+}
+
+double kvc_composed_load_frac(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double keys = (double)scenario->workload.keys / config->shards;
+    return config->index != NULL ? fmin(fmin(keys, kvc_composed_items(config)) / config->slots, 1) : 0;
+}
+
+/* ---- the mean request ---- */
+
+/* The kinds of requests: by operation, outcome and size. */
+enum { HITS, MISSES, SETS, DELETES, CLASSES };
+
+struct mix {
+    double load_frac, hit_frac;
+    struct kvc_composed_lines lines;
+    struct kvc_composed_counts kind[CLASSES][2]; /* Per request of the load; [1]: with a large value. */
+};
+
+static void add_sample(struct mix *mix, const struct kvc_composed_config *config,
+                       const struct kvc_cuckoo_size_sample *sample)
+{
+    static const enum kvc_op ops[CLASSES] = {KVC_OP_GET, KVC_OP_GET, KVC_OP_SET, KVC_OP_DELETE};
+    double key_bytes = sample->key_bytes, value_bytes = sample->value_bytes;
+    double in = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
+    double out = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
+    for (int class = 0; class < CLASSES; class ++) {
+        struct kvc_composed_counts *kind = &mix->kind[class][value_bytes >= config->options->large_bytes];
+        enum kvc_op op = ops[class];
+        double share = sample->requests[op] * (class == HITS     ? mix->hit_frac
+                                               : class == MISSES ? 1 - mix->hit_frac
+                                                                 : 1);
+        bool hit = class == HITS, set = class == SETS;
+        kind->requests += share;
+        kind->ops[op] += share;
+        kind->hits += hit ? share : 0;
+        kind->op_bytes[op] += share * (key_bytes + (hit || set ? value_bytes : 0));
+        kind->request_bytes += share * (in + key_bytes + (set ? value_bytes : 0));
+        kind->response_bytes += share * (out + (hit ? value_bytes : 0));
+        kind->written_bytes +=
+            set ? share * kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes) : 0;
+        kind->items += hit ? share : 0;
+        kind->item_lines +=
+            hit ? share * kvc_cuckoo_item_lines(config->dram, sample->key_bytes, sample->value_bytes) : 0;
+    }
+}
+
+static struct mix mix_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    struct mix mix = {.hit_frac = kvc_composed_hit_frac(scenario),
+                      .load_frac = kvc_composed_load_frac(scenario)};
+    if (config->index != NULL) {
+        mix.lines = kvc_composed_index_lines(config->index, mix.load_frac);
+    }
+    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
+        add_sample(&mix, config, &sample[i]);
+    }
+    return mix;
+}
+
+static void add_counts(struct kvc_composed_counts *sum, const struct kvc_composed_counts *counts,
+                       double times)
+{
+    sum->requests += times * counts->requests;
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        sum->ops[op] += times * counts->ops[op];
+        sum->op_bytes[op] += times * counts->op_bytes[op];
+    }
+    sum->hits += times * counts->hits;
+    sum->request_bytes += times * counts->request_bytes;
+    sum->response_bytes += times * counts->response_bytes;
+    sum->written_bytes += times * counts->written_bytes;
+    sum->items += times * counts->items;
+    sum->item_lines += times * counts->item_lines;
+}
+
+static bool meets(int class, bool large, uint32_t when)
+{
+    static const uint32_t is[CLASSES] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT,
+                                         KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_MISS,
+                                         KVC_COMPOSED_WHEN_SET, KVC_COMPOSED_WHEN_DELETE};
+    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
+                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
+                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
+    uint32_t has = is[class] | (large ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL);
+    bool met = true;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        met = met && ((when & kinds[i]) == 0 || (when & kinds[i] & has) != 0);
+    }
+    return met;
+}
+
+/* Returns what a stage does for a batch of `requests` requests of the load. */
+static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config, const struct mix *mix,
+                                            uint32_t stage, double requests)
+{
+    const struct kvc_composed_stage_options *options = config->stage[stage].options;
+    struct kvc_composed_counts counts = {0};
+    for (int class = 0; class < CLASSES; class ++) {
+        for (int large = 0; large < 2; large++) {
+            if (meets(class, large, options->when)) {
+                add_counts(&counts, &mix->kind[class][large], requests);
+            }
+        }
+    }
+    uint32_t does = options->does;
+    if ((does & KVC_COMPOSED_SEARCH) != 0) {
+        counts.searches = counts.ops[KVC_OP_GET];
+        counts.search_lines =
+            counts.hits * mix->lines.hit + (counts.searches - counts.hits) * mix->lines.miss;
+    }
+    if ((does & KVC_COMPOSED_INSERT) != 0) {
+        counts.inserts = counts.ops[KVC_OP_SET];
+        counts.insert_lines = counts.inserts * mix->lines.insert;
+    }
+    if ((does & KVC_COMPOSED_ERASE) != 0) { /* A full store evicts an item for each SET. */
+        bool evicts = config->has_values;
+        counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] : 0);
+        counts.erase_lines = counts.erases * mix->lines.erase;
+    }
+    counts.compared = counts.items;
+    return counts;
+}
+
+/* ---- demands ---- */
+
+/* What a request takes of each pool and device at a rate, and the times of its batch. */
+struct demands {
+    double requests;                          /* Of a batch. */
+    double stage_ns[KVC_COMPOSED_STAGES_MAX]; /* Time of each stage for its part of a batch [ns]. */
+    double busy_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of its servers for a request [ns]. */
+    double pool_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of a pool for a request, over its servers [ns]. */
+    double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
+    double buffers_ns;         /* Time of the buffers [ns]. */
+    double slowest_ns;         /* The longest of all. */
+};
+
+/* Returns the requests of a batch of a pipeline that gets per_ns requests. */
+static double batch_requests(const struct kvc_composed_config *config, double per_ns)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double requests = config->batch_most, each_bytes = fmax(config->means.request_bytes, 1);
+    if (batch->bytes > 0) {
+        requests = fmin(requests, batch->bytes / each_bytes);
+    }
+    if (batch->timeout_ns > 0) {
+        requests = fmin(requests, 1 + per_ns * batch->timeout_ns);
+    }
+    if (batch->every_ns > 0) {
+        requests = fmin(requests, per_ns * batch->every_ns);
+    }
+    return fmax(requests, 1);
+}
+
+/* Returns the requests that a stage serves at a time. */
+static double job_requests(const struct kvc_composed_config *config, uint32_t stage, double batch)
+{
+    return stage >= config->batched ? batch : config->frame_mean;
+}
+
+static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *mix,
+                                 double per_ns)
+{
+    struct demands demands = {.requests = batch_requests(config, per_ns / config->pipelines)};
+    double inside_ns = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_stage *stage = &config->stage[i];
+        const struct kvc_composed_pool *pool = &config->pool[stage->pool];
+        double every = (double)stage->options->every,
+               requests = every * job_requests(config, i, demands.requests);
+        const struct kvc_composed_counts counts = counts_of(config, mix, i, requests);
+        if (counts.requests <= 0) {
+            continue;
+        }
+        struct kvc_composed_cost cost = kvc_composed_cost_of(config, i, &counts, 1);
+        double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
+        demands.busy_ns[i] = cost.busy_ns / requests;
+        demands.stage_ns[i] = stage->options->background ? 0 : (cost.busy_ns + cost.latency_ns) / every;
+        demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
+        demands.card_ns += cost.kernel.amount_ns / requests;
+        demands.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram) / requests;
+        inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;
+    }
+    for (uint32_t i = 0; i < config->pools; i++) {
+        demands.slowest_ns = fmax(demands.slowest_ns, demands.pool_ns[i]);
+    }
+    if (config->batched < config->stages) { /* A buffer fills, too, at the pace of its pipeline. */
+        double others = fmax((double)config->options->batch.buffers - 1, 0.5);
+        demands.buffers_ns = inside_ns / (others * demands.requests * config->pipelines);
+    }
+    demands.slowest_ns =
+        fmax(fmax(demands.slowest_ns, demands.buffers_ns), fmax(demands.card_ns, demands.memory_ns));
+    return demands;
+}
+
+/* Returns the rate of a socket at which the busiest of all has no time left [requests/ns]. */
+static double capacity_of(const struct kvc_composed_config *config, const struct mix *mix)
+{
+    enum { STEPS = 60 };
+    double low = 1e-9, high = 100;
+    for (int i = 0; i < STEPS; i++) {
+        double middle = sqrt(low * high);
+        if (demands_of(config, mix, middle).slowest_ns * middle <= 1) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* ---- latency ---- */
+
+static double batch_wait_ns(const struct kvc_composed_config *config, double requests, double per_ns)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double fill_ns = requests / (per_ns / config->pipelines);
+    fill_ns = batch->timeout_ns > 0 ? fmin(fill_ns, batch->timeout_ns) : fill_ns;
+    return batch->every_ns > 0 ? fmin(fill_ns, batch->every_ns) : fill_ns;
+}
+
+/* Adds the latency of requests that find all servers free: they wait for their batch to close, the first ones
+ * longest, and the first ones are answered first. */
+static void add_way(struct kvc_latency_law *law, const struct kvc_composed_config *config,
+                    const struct demands *demands, double per_ns)
+{
+    uint32_t last = config->stages - 1;
+    bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
+    uint32_t answers = wire && last > 0 ? last - 1 : last; /* The stage that fills the responses. */
+    bool spreads = config->stage[answers].place == KVC_COMPOSED_CPU && answers >= config->batched;
+    double fixed_ns = 2 * config->path_ns, fill_ns = 0, spread_ns = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool in_batch = i >= config->batched;
+        if (i == answers && spreads) {
+            spread_ns = demands->stage_ns[i];
+        } else if (i == last && wire) {
+            fixed_ns += demands->stage_ns[i] / (in_batch ? demands->requests : 1) *
+                        (in_batch ? config->frame_mean : 1);
+        } else {
+            fixed_ns += demands->stage_ns[i];
+        }
+    }
+    if (config->batched < config->stages) {
+        fill_ns = batch_wait_ns(config, demands->requests, per_ns);
+    }
+    kvc_latency_add(law, 1, fixed_ns + fmin(fill_ns, spread_ns), fabs(fill_ns - spread_ns));
+}
+
+static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
+                       const struct demands *demands, double per_ns)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    for (uint32_t i = 0; i < config->stages && i < config->batched; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
+        double requests = job_requests(config, i, demands->requests);
+        kvc_latency_queue(
+            law, &scenario->workload,
+            &(struct kvc_latency_queue){.group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
+                                        .name = config->stage[i].options->name,
+                                        .servers = pool->servers,
+                                        .job_ns = demands->busy_ns[i] * requests,
+                                        .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
+                                        .share = pool->of_node ? 1 : 1.0 / config->pipelines,
+                                        .equals_frac = 1,
+                                        .visits = 1});
+    }
+}
+
+double kvc_composed_window_ns(const struct kvc_scenario *scenario)
+{
+    static const double shortest_ns = 200e3, batches = 8, saturated_mops = 5;
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
+    double batch_ns = 0;
+    if (config->batched < config->stages) {
+        batch_ns = config->batch_most * (double)config->pipelines /
+                   (isfinite(rate_mops) ? rate_mops : saturated_mops) * 1e3;
+        batch_ns = batch->timeout_ns > 0 ? fmin(batch_ns, batch->timeout_ns) : batch_ns;
+        batch_ns = batch->every_ns > 0 ? fmin(batch_ns, batch->every_ns) : batch_ns;
+    }
+    return fmax(batches * batch_ns, shortest_ns);
+}
+
+enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
+                                     struct kvc_diag *diag)
+{
+    (void)diag; /* The scenario was checked when it was loaded. */
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    struct mix mix = mix_of(scenario);
+    struct kvc_latency_law law = {.assumes = config->batched < config->stages
+                                                 ? "batches find free servers, and pipelines get equal shares"
+                                                 : "pipelines get equal shares"};
+    double capacity = capacity_of(config, &mix), per_ns = capacity;
+    if (workload->arrival != KVC_ARRIVAL_SATURATE) {
+        per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
+    }
+    struct demands demands = demands_of(config, &mix, per_ns);
+    add_way(&law, config, &demands, per_ns);
+    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
+        per_ns = fmin(per_ns, (double)config->outstanding / kvc_latency_alone_ns(&law));
+        kvc_latency_closed(&law, (double)config->outstanding / per_ns);
+    } else {
+        add_queues(&law, scenario, &demands, per_ns);
+    }
+    result->throughput_mops = per_ns * 1e3 * config->shards;
+    kvc_result_set_latencies(result, &law, workload);
+    double utilization_frac[KVC_COMPOSED_STAGES_MAX];
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
+        double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
+        bool card = pool->place == KVC_COMPOSED_GPU;
+        utilization_frac[i] = per_ns * fmax(demands.busy_ns[i] / servers, card ? demands.card_ns : 0);
+    }
+    kvc_stages_predict(kvc_composed_stages, scenario, utilization_frac, result);
+    kvc_bottleneck_find(result);
+    struct kvc_metrics *model = &result->model;
+    kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
+    kvc_metrics_set(model, "hit_frac", mix.hit_frac);
+    kvc_metrics_set(model, "requests_per_batch",
+                    config->batched < config->stages ? demands.requests : config->frame_mean);
+    kvc_metrics_set(model, "memory_frac", per_ns * demands.memory_ns);
+    return KVC_OK;
+}

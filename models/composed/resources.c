@@ -1,0 +1,108 @@
+#include "models/composed/resources.h"
+
+#include <stddef.h>
+
+uint32_t kvc_composed_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
+        double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines) * config->shards;
+        stage[i] = (struct kvc_model_stage){.name = config->stage[i].options->name,
+                                            .device = kvc_composed_device(config->stage[i].place),
+                                            .servers = servers};
+    }
+    return config->stages;
+}
+
+/* Returns a bit for each stage on one of two places. */
+static unsigned stages_on(const struct kvc_scenario *scenario, enum kvc_composed_place place,
+                          enum kvc_composed_place other)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    unsigned stages = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool on = config->stage[i].place == place || config->stage[i].place == other;
+        stages |= on ? 1u << i : 0;
+    }
+    return stages;
+}
+
+static unsigned on_cpu(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_CPU, KVC_COMPOSED_CPU);
+}
+
+static unsigned on_gpu(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_GPU, KVC_COMPOSED_GPU);
+}
+
+static unsigned on_fpga(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_FPGA, KVC_COMPOSED_FPGA);
+}
+
+static unsigned on_nic(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_NIC_RX, KVC_COMPOSED_NIC_TX);
+}
+
+static unsigned on_pcie(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_PCIE_DOWN, KVC_COMPOSED_PCIE_UP);
+}
+
+/* The sizes of structures do not depend on the speed of devices. What stages state as work of a core goes
+ * with the core, because the times are those at its clock. */
+static void speed_cpu(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_composed_options *options = scenario->options;
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+    for (uint32_t i = 0; i < options->stage_count; i++) {
+        struct kvc_composed_stage_options *stage = &options->stage[i];
+        bool on = stage->on == KVC_COMPOSED_CPU;
+        stage->own.ns /= on ? factor : 1;
+        stage->own.cycles /= on ? factor : 1;
+        for (uint32_t j = 0; j < stage->work_count; j++) {
+            stage->work[j].ns /= on ? factor : 1;
+            stage->work[j].cycles /= on ? factor : 1;
+        }
+    }
+}
+
+static void speed_memory(struct kvc_scenario *scenario, double factor)
+{
+    kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+}
+
+static void speed_gpu(struct kvc_scenario *scenario, double factor)
+{
+    kvc_gpu_speed_up(kvc_node_device(&scenario->node, &kvc_gpu_kind), factor);
+}
+
+static void speed_fpga(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_fpga *fpga = kvc_node_device(&scenario->node, &kvc_fpga_kind);
+    fpga->clock_hz *= factor;
+}
+
+static void speed_nic(struct kvc_scenario *scenario, double factor)
+{
+    kvc_nic_speed_up(kvc_node_device(&scenario->node, &kvc_nic_kind), factor);
+}
+
+static void speed_pcie(struct kvc_scenario *scenario, double factor)
+{
+    kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
+}
+
+const struct kvc_model_resource kvc_composed_resources[] = {
+    {.name = "cpu", .device = "cpu", .stages_of = on_cpu, .speed_up = speed_cpu},
+    {.name = "host-memory", .device = "dram", .stages_of = on_cpu, .speed_up = speed_memory},
+    {.name = "gpu", .device = "gpu", .stages_of = on_gpu, .speed_up = speed_gpu},
+    {.name = "fpga", .device = "fpga", .stages_of = on_fpga, .speed_up = speed_fpga},
+    {.name = "ports", .device = "nic", .stages_of = on_nic, .speed_up = speed_nic},
+    {.name = "pcie", .device = "pcie", .stages_of = on_pcie, .speed_up = speed_pcie},
+    {.name = NULL},
+};

@@ -1,0 +1,847 @@
+#include "models/composed/server.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/clock.h"
+#include "sim/base/serve.h"
+
+enum { ARRIVES, ENDS, TIMES_OUT, CYCLES };
+
+static struct kvc_composed_job *job_of(const struct kvc_composed_server *server, uint32_t number)
+{
+    return server->job[number];
+}
+
+/* ---- jobs ---- */
+
+static uint32_t new_job(struct kvc_composed_server *server, bool batch)
+{
+    uint32_t *head = batch ? &server->free_batch : &server->free_frame, number;
+    const struct kvc_composed_config *config = server->config;
+    if (*head == 0) {
+        server->job = kvc_array_grown(server->job, server->jobs + 1, sizeof(*server->job));
+        server->job[server->jobs] =
+            kvc_composed_job_create(batch ? config->batch_most : config->frame_requests,
+                                    kvc_workload_key_stride(&server->scenario->workload));
+        server->job[server->jobs]->is_batch = batch;
+        number = server->jobs++;
+    } else {
+        number = *head - 1;
+        *head = server->job[number]->next;
+    }
+    struct kvc_composed_job *job = server->job[number];
+    job->rows->count = job->kept_count = job->evicted_count = job->marks = 0;
+    job->knows_outcome = job->is_ghost = false;
+    return number;
+}
+
+static void free_job(struct kvc_composed_server *server, uint32_t number)
+{
+    uint32_t *head = server->job[number]->is_batch ? &server->free_batch : &server->free_frame;
+    server->job[number]->next = *head;
+    *head = number + 1;
+}
+
+static void mark(struct kvc_composed_job *job, double now_ns)
+{
+    if (job->marks < KVC_PATHS_PARTS_MAX - 1) {
+        job->mark_ns[job->marks++] = now_ns;
+    }
+}
+
+/* ---- the wire to the clients ---- */
+
+static void wire_until(struct kvc_composed_wire *wire, double now_ns)
+{
+    double left_ns = wire->backlog_ns + (wire->rate - 1) * (now_ns - wire->at_ns);
+    wire->backlog_ns = left_ns > 0 ? left_ns : 0;
+    wire->at_ns = now_ns;
+}
+
+/* Whether a stage's responses leave while it fills them. */
+static bool streams_out(const struct kvc_composed_config *config, uint32_t stage)
+{
+    return stage + 2 == config->stages && config->stage[stage].place == KVC_COMPOSED_CPU &&
+           config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
+}
+
+static bool answers_by_wire(const struct kvc_composed_config *config, uint32_t stage)
+{
+    return stage + 1 == config->stages && config->stage[stage].place == KVC_COMPOSED_NIC_TX;
+}
+
+/* ---- answers ---- */
+
+static void count_outcomes(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                           uint32_t first, uint32_t last)
+{
+    const struct kvc_batch *rows = job->rows;
+    server->completed += last - first;
+    for (uint32_t i = first; i < last; i++) {
+        server->outcome[job->outcome[i]]++;
+        server->sets += rows->op[i] == KVC_OP_SET;
+        server->deletes += rows->op[i] == KVC_OP_DELETE;
+    }
+}
+
+/* Records the answers of a job, whose rows are done at done_ns, and frees it. */
+static void record(struct kvc_composed_server *server, uint32_t number)
+{
+    struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_recorder *recorder = &server->replica->recorder;
+    const struct kvc_batch *rows = job->rows;
+    double stopped_ns = server->stopped_ns, now_ns = server->slice_end_ns;
+    uint32_t count = rows->count, first, last, hits = 0, gets = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        server->done_ns[i] += stopped_ns;
+        hits += job->outcome[i] == KVC_COMPOSED_HIT;
+        gets += rows->op[i] == KVC_OP_GET;
+    }
+    for (uint32_t i = 0; i < job->marks; i++) {
+        job->mark_ns[i] += stopped_ns;
+    }
+    kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, server->done_ns, count);
+    kvc_recorder_paths(recorder, rows->sent_ns, server->done_ns, count, job->mark_ns, job->marks, 0);
+    kvc_recorder_completions(recorder, now_ns, rows->sent_ns, server->done_ns, count, &first, &last);
+    kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,
+                                                             .sent_ns = rows->sent_ns,
+                                                             .done_ns = server->done_ns,
+                                                             .outcome = job->outcome,
+                                                             .hit = KVC_COMPOSED_HIT,
+                                                             .miss = KVC_COMPOSED_MISS,
+                                                             .other_miss = KVC_COMPOSED_MISS,
+                                                             .times_all = true,
+                                                             .count = count});
+    kvc_recorder_lookups(recorder, server->done_ns[count - 1], gets, hits);
+    count_outcomes(server, job, first, last);
+    kvc_source_complete(server->source, rows->client, server->done_ns, count);
+    for (uint32_t i = 0; i < count && kvc_source_fills(server->source); i++) {
+        if (job->outcome[i] == KVC_COMPOSED_MISS) {
+            kvc_source_miss_row(server->source, rows, i, server->done_ns[i]);
+        }
+    }
+    server->served += count;
+    server->in_flight -= count;
+    free_job(server, number);
+}
+
+static void batch_is_free(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
+static void send_frames(struct kvc_composed_server *server, double now_ns);
+static void send_reactions(struct kvc_composed_server *server, double now_ns);
+
+/* Answers a job: its responses are filled from began_ns to ended_ns, and the wire delays the first ones by
+ * before_ns and the last ones by after_ns. Responses share frames. */
+static void answer(struct kvc_composed_server *server, uint32_t number, double began_ns, double ended_ns,
+                   double before_ns, double after_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    struct kvc_composed_job *job = job_of(server, number);
+    uint32_t count = job->rows->count, pipeline = job->pipeline, together = 1;
+    double frame_ns = 0;
+    bool is_batch = job->is_batch;
+    if (config->on_network) {
+        double each = job->counts.response_bytes / count;
+        together = is_batch ? kvc_nic_messages_per_frame(config->nic, fmax(each, 1)) : count;
+        together = together < count ? together : count;
+        frame_ns = kvc_nic_wire_ns(config->nic, each * together, 1);
+    }
+    for (uint32_t i = 0; i < count; i += together) {
+        uint32_t end = i + together < count ? i + together : count;
+        double part = (double)end / count;
+        double done_ns = began_ns + part * (ended_ns - began_ns) + before_ns + part * (after_ns - before_ns) +
+                         frame_ns + config->path_ns;
+        for (uint32_t j = i; j < end; j++) {
+            server->done_ns[j] = done_ns;
+        }
+    }
+    record(server, number);
+    if (is_batch) {
+        batch_is_free(server, pipeline, ended_ns);
+    }
+    send_frames(server, ended_ns + config->path_ns);
+    send_reactions(server, ended_ns);
+}
+
+/* ---- stations ---- */
+
+static struct kvc_composed_station *station_of(struct kvc_composed_server *server, uint32_t stage,
+                                               uint32_t pipeline)
+{
+    const struct kvc_composed_config *config = server->config;
+    uint32_t pool = config->stage[stage].pool, at = 0;
+    for (uint32_t i = 0; i < pool; i++) {
+        at += config->pool[i].of_node ? 1 : config->pipelines;
+    }
+    return &server->station[at + (config->pool[pool].of_node ? 0 : pipeline)];
+}
+
+static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns);
+static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
+static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
+static bool join_batch(struct kvc_composed_server *server, uint32_t number, double now_ns);
+
+/* Returns the most jobs that wait for a stage, of one pipeline; 0: any number. The ring of the ports holds
+ * frames in front of the stage that receives them. */
+static uint64_t room_of(const struct kvc_composed_config *config, uint32_t stage)
+{
+    uint64_t stated = config->stage[stage].options->queue;
+    bool ring = stated == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
+    return ring ? config->nic->ring_frames : stated;
+}
+
+static bool drops(const struct kvc_composed_server *server, uint32_t stage)
+{
+    const struct kvc_composed_config *config = server->config;
+    const struct kvc_composed_stage_options *options = config->stage[stage].options;
+    bool ring = options->queue == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
+    return (ring || options->full == KVC_COMPOSED_DROP) &&
+           !kvc_workload_clients_wait(&server->scenario->workload);
+}
+
+static void drop(struct kvc_composed_server *server, uint32_t number, double now_ns)
+{
+    struct kvc_composed_job *job = job_of(server, number);
+    const struct kvc_recorder *recorder = &server->replica->recorder;
+    const struct kvc_batch *rows = job->rows;
+    bool is_batch = job->is_batch;
+    uint32_t pipeline = job->pipeline;
+    kvc_recorder_dropped(&server->replica->recorder, rows->sent_ns, rows->count);
+    server->dropped += now_ns >= recorder->from_ns ? rows->count : 0;
+    server->in_flight -= rows->count;
+    free_job(server, number);
+    if (is_batch) {
+        batch_is_free(server, pipeline, now_ns);
+    }
+}
+
+static void leave_station(struct kvc_composed_server *server, struct kvc_composed_station *station,
+                          double now_ns)
+{
+    if (station != NULL) {
+        station->busy--;
+        serve(server, station, now_ns);
+    }
+}
+
+/* Ends the time of a job at its station: passes it on, or lets the server hold it until there is room. */
+static void pass_on(struct kvc_composed_server *server, struct kvc_composed_station *station, uint32_t number,
+                    uint32_t stage, double now_ns, double latency_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    const struct kvc_composed_job *job = job_of(server, number);
+    uint32_t next = stage + 1;
+    if (next == config->batched && !job->is_batch) {
+        if (!join_batch(server, number, now_ns)) {
+            kvc_ring_push(&server->pipeline[job->pipeline].held, number,
+                          station != NULL ? (uint32_t)(station - server->station) : UINT32_MAX);
+            return;
+        }
+    } else {
+        struct kvc_composed_station *to = station_of(server, next, job->pipeline);
+        uint64_t room = room_of(config, next);
+        if (room > 0 && to->queue.count >= room) {
+            if (!drops(server, next)) {
+                kvc_ring_push(&to->held, (uint64_t)(station - server->station) << 32 | number, next);
+                return;
+            }
+            drop(server, number, now_ns);
+        } else if (latency_ns > 0) {
+            kvc_events_add(&server->events, now_ns + latency_ns, ARRIVES, (uint16_t)next, number);
+        } else {
+            arrive(server, number, next, now_ns);
+        }
+    }
+    leave_station(server, station, now_ns);
+}
+
+/* Lets a job that waited for room in a station's queue come. */
+static void take_held(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns)
+{
+    while (station->held.count > 0) {
+        uint32_t stage = kvc_ring_first(&station->held)->tag;
+        uint64_t room = room_of(server->config, stage);
+        if (room > 0 && station->queue.count >= room) {
+            return;
+        }
+        struct kvc_ring_entry entry = kvc_ring_pop(&station->held);
+        struct kvc_composed_station *from = &server->station[entry.value >> 32];
+        arrive(server, (uint32_t)entry.value, stage, now_ns);
+        from->busy--;
+        serve(server, from, now_ns);
+    }
+}
+
+static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed_station *station,
+                         uint32_t number, uint32_t stage, double now_ns, double latency_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_composed_wire *wire = &server->wire;
+    bool streamed = streams_out(config, stage);
+    if (job->is_ghost) {
+        free_job(server, number);
+        leave_station(server, station, now_ns);
+        return;
+    }
+    if (!streamed && stage + 1 < config->stages) {
+        mark(job, now_ns);
+        pass_on(server, station, number, stage, now_ns, latency_ns);
+        return;
+    }
+    double began_ns = streamed || config->stage[stage].place == KVC_COMPOSED_CPU ? job->began_ns : now_ns;
+    double before_ns = 0, after_ns = 0;
+    if (streamed) {
+        wire_until(wire, now_ns);
+        wire->rate -= job->rate;
+        before_ns = job->backlog_ns;
+        after_ns = wire->backlog_ns;
+    }
+    answer(server, number, began_ns, now_ns + latency_ns, before_ns, after_ns);
+    leave_station(server, station, now_ns);
+}
+
+/* Lets the wire take the responses of a job that are all there, and answers it. */
+static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_composed_wire *wire = &server->wire;
+    struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, 1);
+    wire_until(wire, now_ns);
+    double before_ns = wire->backlog_ns;
+    wire->backlog_ns += cost.busy_ns;
+    server->busy_ns[stage] += cost.busy_ns;
+    server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
+    server->channel_ns += cost.channel_ns;
+    answer(server, number, now_ns, now_ns, before_ns, wire->backlog_ns);
+}
+
+/* Lets responses enter the wire while the stage fills them, from now_ns on for busy_ns. */
+static void stream_out(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
+                       double now_ns, double busy_ns)
+{
+    struct kvc_composed_wire *wire = &server->wire;
+    struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage + 1, &job->counts, 1);
+    wire_until(wire, now_ns);
+    job->backlog_ns = wire->backlog_ns;
+    job->rate = busy_ns > 0 ? cost.busy_ns / busy_ns : 0;
+    wire->backlog_ns += busy_ns > 0 ? 0 : cost.busy_ns;
+    wire->rate += job->rate;
+    server->busy_ns[stage + 1] += cost.busy_ns;
+    server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
+    server->channel_ns += cost.channel_ns;
+}
+
+static uint32_t take_stream(struct kvc_composed_station *station)
+{
+    uint32_t word = station->free_streams[0] == 0;
+    uint32_t bit = (uint32_t)__builtin_ctzll(station->free_streams[word]);
+    station->free_streams[word] &= station->free_streams[word] - 1;
+    return station->first_stream + 64 * word + bit;
+}
+
+/* Begins with a job at a free server. */
+static void begin(struct kvc_composed_server *server, struct kvc_composed_station *station, uint32_t number,
+                  uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    const struct kvc_composed_stage *at = &config->stage[stage];
+    struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[job->pipeline];
+    struct kvc_composed_counts counts = job->counts;
+    if (at->options->does != 0) {
+        bool kept = at->options->background || at->options->every > 1;
+        kvc_composed_execute(&server->structures, job, at->options->does,
+                             kept ? &pipeline->writes[stage] : NULL, true, &counts);
+    }
+    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, server->stretch);
+    job->began_ns = now_ns;
+    station->busy++;
+    server->channel_ns += cost.channel_ns;
+    if (at->place == KVC_COMPOSED_GPU) {
+        uint32_t stream = take_stream(station);
+        server->stream_job[stream] = number;
+        server->stream_station[stream] = (uint32_t)(station - server->station);
+        server->stream_stage[stream] = (uint8_t)stage;
+        kvc_gpu_streams_begin(server->gpu, stream, now_ns,
+                              &(struct kvc_gpu_stream_job){.kernel = cost.kernel});
+        return;
+    }
+    server->busy_ns[stage] += cost.busy_ns;
+    server->place_ns[at->place] += cost.busy_ns;
+    if (streams_out(config, stage)) {
+        stream_out(server, job, stage, now_ns, cost.busy_ns);
+    }
+    job->sent_ns = cost.latency_ns;
+    kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
+}
+
+static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns)
+{
+    const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
+    while (station->queue.count > 0 && station->busy < pool->servers) {
+        struct kvc_ring_entry entry = kvc_ring_pop(&station->queue);
+        begin(server, station, (uint32_t)entry.value, entry.tag, now_ns);
+        take_held(server, station, now_ns);
+    }
+}
+
+/* ---- who is served ---- */
+
+/* Whether a row meets the conditions of a stage: one of each kind that it states. */
+static bool meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when, double large_bytes)
+{
+    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
+                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
+                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
+    uint32_t has = 1u << job->rows->op[row];
+    has |= job->outcome[row] == KVC_COMPOSED_HIT    ? KVC_COMPOSED_WHEN_HIT
+           : job->outcome[row] == KVC_COMPOSED_MISS ? KVC_COMPOSED_WHEN_MISS
+                                                    : 0;
+    has |= job->rows->value_bytes[row] >= large_bytes ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        if ((when & kinds[i]) != 0 && (when & kinds[i] & has) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Splits off the rows that a stage is not for. Returns whether any are left for it; *others becomes the
+ * number of their job, or UINT32_MAX if there are none. */
+static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t stage, uint32_t *others)
+{
+    const struct kvc_composed_config *config = server->config;
+    struct kvc_composed_job *job = job_of(server, number);
+    uint32_t when = config->stage[stage].options->when, passing = 0, count = job->rows->count;
+    *others = UINT32_MAX;
+    for (uint32_t i = 0; i < count && when != 0; i++) {
+        server->moves[i] = !meets(job, i, when, config->options->large_bytes);
+        passing += server->moves[i];
+    }
+    if (passing == 0 || passing == count) {
+        return passing == 0;
+    }
+    *others = new_job(server, job->is_batch);
+    job = job_of(server, number);
+    kvc_composed_job_split(job, server->moves, job_of(server, *others));
+    kvc_composed_job_count(job, config);
+    kvc_composed_job_count(job_of(server, *others), config);
+    if (job->is_batch) {
+        server->pipeline[job->pipeline].buffers--; /* Until both parts are answered. */
+    }
+    return true;
+}
+
+static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    mark(job_of(server, number), now_ns);
+    arrive(server, number, stage + 1, now_ns);
+}
+
+/* Keeps the inserts and erases of a job for a stage that does them later. Returns whether they are due. */
+static bool keep_writes(struct kvc_composed_server *server, uint32_t number, uint32_t stage)
+{
+    struct kvc_composed_job *job = job_of(server, number);
+    const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[job->pipeline];
+    struct kvc_composed_counts counts;
+    kvc_composed_execute(&server->structures, job, options->does, &pipeline->writes[stage], false, &counts);
+    if (++pipeline->batches[stage] < options->every) {
+        return false;
+    }
+    pipeline->batches[stage] = 0;
+    return true;
+}
+
+/* Queues the work of a stage in the background, which goes on without the job. */
+static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    uint32_t ghost = new_job(server, false);
+    const struct kvc_composed_job *job = job_of(server, number);
+    job_of(server, ghost)->is_ghost = true;
+    job_of(server, ghost)->pipeline = job->pipeline;
+    job_of(server, ghost)->counts = job->counts;
+    struct kvc_composed_station *station = station_of(server, stage, job->pipeline);
+    kvc_ring_push(&station->queue, ghost, stage);
+    serve(server, station, now_ns);
+}
+
+static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    const struct kvc_composed_stage_options *options = config->stage[stage].options;
+    uint32_t others;
+    if (stage == config->batched && !job_of(server, number)->is_batch) {
+        pass_on(server, NULL, number, stage - 1, now_ns, 0);
+        return;
+    }
+    if (!choose(server, number, stage, &others)) {
+        pass_by(server, number, stage, now_ns);
+        return;
+    }
+    if (others != UINT32_MAX) {
+        pass_by(server, others, stage, now_ns);
+    }
+    if (options->background || options->every > 1) {
+        bool due = keep_writes(server, number, stage);
+        if (due && options->background) {
+            leave_ghost(server, number, stage, now_ns);
+        }
+        if (!due || options->background) {
+            pass_by(server, number, stage, now_ns);
+            return;
+        }
+    }
+    if (answers_by_wire(config, stage)) {
+        answer_at_once(server, number, stage, now_ns);
+        return;
+    }
+    struct kvc_composed_station *station = station_of(server, stage, job_of(server, number)->pipeline);
+    job_of(server, number)->arrived_ns = now_ns;
+    kvc_ring_push(&station->queue, number, stage);
+    serve(server, station, now_ns);
+}
+
+/* ---- batches ---- */
+
+static void close_batch(struct kvc_composed_server *server, struct kvc_composed_pipeline *pipeline,
+                        double now_ns)
+{
+    struct kvc_composed_job *job = pipeline->open;
+    uint32_t number = job->next;
+    pipeline->open = NULL;
+    kvc_composed_job_count(job, server->config);
+    mark(job, now_ns);
+    arrive(server, number, server->config->batched, now_ns);
+}
+
+static bool open_batch(struct kvc_composed_server *server, uint32_t number, double now_ns)
+{
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
+    double timeout_ns = server->config->options->batch.timeout_ns;
+    if (pipeline->open != NULL || pipeline->buffers <= 0) {
+        return pipeline->open != NULL;
+    }
+    uint32_t job = new_job(server, true);
+    pipeline->buffers--;
+    pipeline->opened++;
+    pipeline->open_bytes = 0;
+    pipeline->open = job_of(server, job);
+    pipeline->open->pipeline = number;
+    pipeline->open->next = job; /* A job in use is in no list. */
+    if (timeout_ns > 0) {
+        kvc_events_add(&server->events, now_ns + timeout_ns, TIMES_OUT, (uint16_t)number, pipeline->opened);
+    }
+    return true;
+}
+
+/* Adds a frame to the batch of its pipeline, and to further ones if it does not fit. Returns false if a batch
+ * is wanting, and keeps the rows that are left. */
+static bool join_batch(struct kvc_composed_server *server, uint32_t number, double now_ns)
+{
+    struct kvc_composed_job *frame = job_of(server, number);
+    const struct kvc_composed_batch_options *batch = &server->config->options->batch;
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[frame->pipeline];
+    uint32_t done = 0, count = frame->rows->count;
+    while (done < count && open_batch(server, frame->pipeline, now_ns)) {
+        frame = job_of(server, number);
+        struct kvc_composed_job *open = pipeline->open;
+        uint32_t room = server->config->batch_most - open->rows->count;
+        uint32_t taken = count - done < room ? count - done : room;
+        kvc_composed_job_append(open, frame, done, taken);
+        kvc_composed_job_take_evicted(open, frame);
+        pipeline->open_bytes += frame->counts.request_bytes * taken / count;
+        done += taken;
+        bool full = open->rows->count == server->config->batch_most ||
+                    (batch->bytes > 0 && pipeline->open_bytes >= batch->bytes);
+        if (full) {
+            close_batch(server, pipeline, now_ns);
+        }
+    }
+    if (done == count) {
+        free_job(server, number);
+        return true;
+    }
+    for (uint32_t i = 0; i < count && done > 0; i++) {
+        server->moves[i] = i < done;
+    }
+    if (done > 0) { /* The rows that were taken leave the frame. */
+        uint32_t scratch = new_job(server, false);
+        kvc_composed_job_split(job_of(server, number), server->moves, job_of(server, scratch));
+        free_job(server, scratch);
+        kvc_composed_job_count(job_of(server, number), server->config);
+    }
+    return false;
+}
+
+/* A batch of a pipeline is free again: frames that waited for it join it. */
+static void batch_is_free(struct kvc_composed_server *server, uint32_t number, double now_ns)
+{
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
+    pipeline->buffers++;
+    while (pipeline->held.count > 0 && (pipeline->open != NULL || pipeline->buffers > 0)) {
+        struct kvc_ring_entry entry = *kvc_ring_first(&pipeline->held);
+        if (!join_batch(server, (uint32_t)entry.value, now_ns)) {
+            return;
+        }
+        kvc_ring_pop(&pipeline->held);
+        if (entry.tag != UINT32_MAX) {
+            struct kvc_composed_station *station = &server->station[entry.tag];
+            station->busy--;
+            serve(server, station, now_ns);
+        }
+    }
+}
+
+/* ---- frames ---- */
+
+/* Returns the pipeline of a frame. */
+static uint32_t pipeline_of(struct kvc_composed_server *server, uint32_t connection)
+{
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    if (server->rss != NULL && !saturates) {
+        return kvc_rss_queue(server->rss, connection);
+    }
+    server->turn = server->turn + 1 < server->config->pipelines ? server->turn + 1 : 0;
+    return server->turn;
+}
+
+/* Takes the next frame that leaves its client by until_ns; saturating clients send it at now_ns. Returns
+ * whether there was one. */
+static bool send_frame(struct kvc_composed_server *server, double now_ns, double until_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    uint64_t started = kvc_clock_ticks();
+    uint32_t number = new_job(server, false);
+    struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_batch *rows = job->rows;
+    uint32_t count =
+        kvc_source_drain(server->source, server->number,
+                         saturates ? now_ns + server->stopped_ns : until_ns + server->stopped_ns, rows);
+    server->replica->source_ticks += kvc_clock_ticks() - started;
+    if (count == 0) {
+        free_job(server, number);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        rows->sent_ns[i] = saturates ? now_ns + server->stopped_ns : rows->sent_ns[i];
+        job->outcome[i] = rows->op[i] == KVC_OP_GET ? KVC_COMPOSED_HIT : KVC_COMPOSED_DONE;
+        job->location[i] = KVC_LOCATION_NONE;
+    }
+    kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
+    kvc_composed_structures_keep(&server->structures, job, 0);
+    kvc_composed_job_count(job, config);
+    job->pipeline = pipeline_of(server, rows->connection);
+    server->in_flight += count;
+    double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
+    double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
+    mark(job, arrives_ns);
+    kvc_events_add(&server->events, kvc_later_ns(arrives_ns, now_ns), ARRIVES, 0, number);
+    return true;
+}
+
+/* Lets clients that wait for answers send what they may. */
+static void send_frames(struct kvc_composed_server *server, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    if (server->scenario->workload.arrival != KVC_ARRIVAL_SATURATE) {
+        return;
+    }
+    while (server->in_flight + config->frame_requests <= config->outstanding &&
+           send_frame(server, now_ns, INFINITY)) {
+        ;
+    }
+}
+
+/* Takes what clients send because of an answer, within the slice. */
+static void send_reactions(struct kvc_composed_server *server, double now_ns)
+{
+    bool closed = server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+    while ((closed || kvc_source_fills(server->source)) && send_frame(server, now_ns, server->until_ns)) {
+        ;
+    }
+}
+
+/* ---- the GPU ---- */
+
+static void end_kernels(struct kvc_composed_server *server, double now_ns)
+{
+    uint32_t stream;
+    while ((stream = kvc_gpu_streams_ended(server->gpu, now_ns)) != KVC_GPU_STREAM_NONE) {
+        struct kvc_composed_station *station = &server->station[server->stream_station[stream]];
+        uint32_t number = server->stream_job[stream], at = stream - station->first_stream;
+        uint32_t stage = server->stream_stage[stream];
+        server->busy_ns[stage] += now_ns - job_of(server, number)->began_ns;
+        station->free_streams[at / 64] |= UINT64_C(1) << at % 64;
+        end_of_stage(server, station, number, stage, now_ns, 0);
+    }
+}
+
+/* ---- time ---- */
+
+static void handle(struct kvc_composed_server *server, const struct kvc_event *event)
+{
+    double now_ns = event->time_ns;
+    switch (event->kind) {
+    case ARRIVES:
+        arrive(server, event->tag, event->unit, now_ns);
+        break;
+    case ENDS: {
+        struct kvc_composed_job *job = job_of(server, event->tag);
+        end_of_stage(server, station_of(server, event->unit, job->pipeline), event->tag, event->unit, now_ns,
+                     job->sent_ns);
+        break;
+    }
+    case TIMES_OUT: {
+        struct kvc_composed_pipeline *pipeline = &server->pipeline[event->unit];
+        if (pipeline->open != NULL && pipeline->opened == event->tag && pipeline->open->rows->count > 0) {
+            close_batch(server, pipeline, now_ns);
+        }
+        break;
+    }
+    default:
+        for (uint32_t i = 0; i < server->config->pipelines; i++) {
+            if (server->pipeline[i].open != NULL && server->pipeline[i].open->rows->count > 0) {
+                close_batch(server, &server->pipeline[i], now_ns);
+            }
+        }
+        kvc_events_add(&server->events, now_ns + server->config->options->batch.every_ns, CYCLES, 0, 0);
+    }
+}
+
+void kvc_composed_server_advance(struct kvc_composed_server *server, double time_ns, double slice_end_ns)
+{
+    double until_ns = time_ns - server->stopped_ns;
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    server->slice_end_ns = slice_end_ns;
+    server->until_ns = until_ns;
+    send_frames(server, server->advanced_ns);
+    while (!saturates && send_frame(server, server->advanced_ns, until_ns)) {
+        ;
+    }
+    for (;;) {
+        double event_ns = kvc_events_next_ns(&server->events);
+        double kernel_ns = server->gpu != NULL ? kvc_gpu_streams_next_ns(server->gpu) : INFINITY;
+        if (fmin(event_ns, kernel_ns) > until_ns) {
+            break;
+        }
+        if (kernel_ns <= event_ns) {
+            end_kernels(server, kernel_ns);
+        } else {
+            struct kvc_event event = kvc_events_pop(&server->events);
+            handle(server, &event);
+        }
+    }
+    server->advanced_ns = until_ns;
+}
+
+void kvc_composed_server_stop(struct kvc_composed_server *server, double stop_ns)
+{
+    server->stopped_ns += stop_ns;
+}
+
+/* ---- opening and closing ---- */
+
+static void open_stations(struct kvc_composed_server *server)
+{
+    const struct kvc_composed_config *config = server->config;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        server->stations += config->pool[i].of_node ? 1 : config->pipelines;
+    }
+    server->station = kvc_array_of(server->stations, sizeof(*server->station));
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[i];
+        for (uint32_t p = 0; p < (pool->of_node ? 1 : config->pipelines); p++) {
+            struct kvc_composed_station *station = &server->station[at++];
+            station->pool = i;
+            station->pipeline = p;
+            if (pool->place == KVC_COMPOSED_GPU) {
+                station->first_stream = server->streams;
+                server->streams += pool->servers;
+                station->free_streams[0] =
+                    pool->servers < 64 ? (UINT64_C(1) << pool->servers) - 1 : UINT64_MAX;
+                station->free_streams[1] = pool->servers < 64    ? 0
+                                           : pool->servers < 128 ? (UINT64_C(1) << (pool->servers - 64)) - 1
+                                                                 : UINT64_MAX;
+            }
+        }
+    }
+    if (server->streams > 0) {
+        server->gpu = kvc_gpu_streams_create(server->streams);
+        server->stream_job = kvc_array_of(server->streams, sizeof(*server->stream_job));
+        server->stream_station = kvc_array_of(server->streams, sizeof(*server->stream_station));
+        server->stream_stage = kvc_array_of(server->streams, sizeof(*server->stream_stage));
+    }
+}
+
+void kvc_composed_server_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
+                              struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
+                              double hit_frac, double load_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    uint64_t seed = replica->context->seed;
+    *server = (struct kvc_composed_server){.scenario = scenario,
+                                           .config = config,
+                                           .replica = replica,
+                                           .source = replica->source,
+                                           .number = number,
+                                           .stretch = 1};
+    kvc_composed_structures_open(&server->structures, config, store, number, replica->source, hit_frac,
+                                 load_frac, seed);
+    open_stations(server);
+    server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
+    for (uint32_t i = 0; i < config->pipelines; i++) {
+        server->pipeline[i].buffers = (int32_t)config->options->batch.buffers;
+    }
+    if (config->on_network && config->pipelines > 1) {
+        struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->pipelines);
+        rss.clients = kvc_workload_flows(&scenario->workload);
+        rss.connections = kvc_workload_connections(&scenario->workload);
+        rss.server = number;
+        rss.seed = seed;
+        server->rss = kvc_rss_open(&rss, NULL); /* kvc_composed_check() has checked the queues. */
+    }
+    uint32_t room = server->structures.rows_room;
+    server->done_ns = kvc_array_of(room, sizeof(*server->done_ns));
+    server->moves = kvc_array_of(room, sizeof(*server->moves));
+    if (config->batched < config->stages && config->options->batch.every_ns > 0) {
+        kvc_events_add(&server->events, config->options->batch.every_ns, CYCLES, 0, 0);
+    }
+}
+
+void kvc_composed_server_close(struct kvc_composed_server *server)
+{
+    if (server->config == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < server->jobs; i++) {
+        kvc_composed_job_free(server->job[i]);
+    }
+    for (uint32_t i = 0; i < server->config->pipelines && server->pipeline != NULL; i++) {
+        kvc_ring_free(&server->pipeline[i].held);
+        for (uint32_t j = 0; j < KVC_COMPOSED_STAGES_MAX; j++) {
+            kvc_composed_writes_free(&server->pipeline[i].writes[j]);
+        }
+    }
+    for (uint32_t i = 0; i < server->stations; i++) {
+        kvc_ring_free(&server->station[i].queue);
+        kvc_ring_free(&server->station[i].held);
+    }
+    kvc_composed_structures_close(&server->structures);
+    kvc_events_free(&server->events);
+    kvc_gpu_streams_free(server->gpu);
+    kvc_rss_close(server->rss);
+    free(server->job);
+    free(server->station);
+    free(server->pipeline);
+    free(server->stream_job);
+    free(server->stream_station);
+    free(server->stream_stage);
+    free(server->done_ns);
+    free(server->moves);
+}

@@ -1,0 +1,446 @@
+#include "models/composed/structures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hash.h"
+#include "kernels/index_kinds.h"
+#include "kernels/megakv/slab.h"
+#include "models/cuckoo_store/sizes.h"
+#include "sim/base/array.h"
+#include "sim/base/clock.h"
+#include "sim/base/memo.h"
+
+/* ---- kinds of index ---- */
+
+/* Names of the kinds, in the order of the words of system.index.kernel. */
+static const char *const kind_names[] = {
+    NULL,
+    "megakv-cuckoo",
+    "cuckoo-interleaved",
+    "memcachedgpu-set-assoc",
+    "memcachedgpu-hopscotch",
+    "memcachedgpu-chained",
+    "kvdirect",
+    "bluecache",
+    "mica",
+    "memc3",
+    "farm-hopscotch",
+};
+
+const struct kvc_index_kind *kvc_composed_index_kind(int kernel)
+{
+    for (size_t i = 0; kernel > 0 && kvc_index_kinds[i] != NULL; i++) {
+        if (strcmp(kvc_index_kinds[i]->name, kind_names[kernel]) == 0) {
+            return kvc_index_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+static struct kvc_index *smallest(const struct kvc_index_kind *kind)
+{
+    struct kvc_index *index = kind->create(KVC_COMPOSED_INDEX_LEAST, 1);
+    if (index == NULL) {
+        kvc_out_of_memory("an index of %d KiB", KVC_COMPOSED_INDEX_LEAST / 1024);
+    }
+    return index;
+}
+
+double kvc_composed_index_slots(const struct kvc_index_kind *kind, double bytes)
+{
+    static _Thread_local struct kvc_memo memo;
+    double argument[] = {(double)kvc_name_hash(kind->name)}, slots;
+    if (!kvc_memo_find(&memo, argument, &slots)) {
+        struct kvc_index *index = smallest(kind);
+        slots = (double)kvc_index_capacity(index);
+        kvc_index_free(index);
+        kvc_memo_keep(&memo, argument, 1, slots);
+    }
+    return slots * bytes / KVC_COMPOSED_INDEX_LEAST;
+}
+
+double kvc_composed_index_bytes(const struct kvc_index_kind *kind, double keys)
+{
+    static const double load_most = 0.9;
+    double bytes = KVC_COMPOSED_INDEX_LEAST;
+    while (keys > load_most * kvc_composed_index_slots(kind, bytes)) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+static double per(uint64_t lines, uint64_t operations)
+{
+    return operations > 0 ? (double)lines / (double)operations : 0;
+}
+
+static struct kvc_composed_lines measure_lines(const struct kvc_index_kind *kind, double load_frac)
+{
+    struct kvc_index *index = smallest(kind);
+    uint32_t keys = (uint32_t)fmax(load_frac * (double)kvc_index_capacity(index), 64);
+    uint64_t *hash = kvc_array_of(2 * keys, sizeof(*hash));
+    uint32_t *location = kvc_array_of(2 * keys, sizeof(*location));
+    struct kvc_index_stats filled = {0}, hit = {0}, miss = {0}, insert = {0}, erase = {0};
+    for (uint32_t i = 0; i < 2 * keys; i++) {
+        hash[i] = kvc_mix64(i + 1);
+        location[i] = i;
+    }
+    kvc_index_insert(index, hash, location, keys, NULL, &filled);
+    kvc_index_search(index, hash, keys, location, &hit);
+    kvc_index_search(index, hash + keys, keys, location + keys, &miss);
+    for (uint32_t i = 0; i < keys; i++) {
+        location[i] = i;
+    }
+    kvc_index_insert(index, hash, location, keys, NULL, &insert);
+    kvc_index_erase(index, hash, location, keys / 2, NULL, &erase);
+    kvc_index_free(index);
+    free(hash);
+    free(location);
+    return (struct kvc_composed_lines){
+        per(hit.search_lines, hit.searches), per(miss.search_lines, miss.searches),
+        per(insert.insert_lines, insert.inserts), per(erase.erase_lines, erase.erases)};
+}
+
+struct kvc_composed_lines kvc_composed_index_lines(const struct kvc_index_kind *kind, double load_frac)
+{
+    static _Thread_local struct kvc_memo memo;
+    enum { RESULTS = 4, ARGUMENTS = 3 };
+    double load = round(fmin(fmax(load_frac, 0), 1) * 100) / 100, result[RESULTS];
+    double argument[ARGUMENTS] = {(double)kvc_name_hash(kind->name), load, 0};
+    if (!kvc_memo_find_all(&memo, argument, ARGUMENTS, result, RESULTS)) {
+        struct kvc_composed_lines lines = measure_lines(kind, load);
+        memcpy(result, &lines, sizeof(result));
+        kvc_memo_keep_all(&memo, argument, ARGUMENTS, result, RESULTS);
+    }
+    return (struct kvc_composed_lines){result[0], result[1], result[2], result[3]};
+}
+
+/* ---- structures of a shard ---- */
+
+void kvc_composed_structures_open(struct kvc_composed_structures *structures,
+                                  const struct kvc_composed_config *config, struct kvc_cuckoo_store *store,
+                                  uint32_t shard, const struct kvc_source *source, double hit_frac,
+                                  double load_frac, uint64_t seed)
+{
+    uint32_t room = config->batch_most > config->frame_requests ? config->batch_most : config->frame_requests;
+    *structures = (struct kvc_composed_structures){
+        .config = config, .store = store, .source = source, .hit_frac = hit_frac, .rows_room = room};
+    if (store != NULL && store->shards != NULL) {
+        structures->shard = &store->shards[shard];
+    }
+    if (config->index != NULL) {
+        structures->lines = kvc_composed_index_lines(config->index, load_frac);
+    }
+    structures->row = kvc_array_of(room, sizeof(*structures->row));
+    structures->location = kvc_array_of(room, sizeof(*structures->location));
+    structures->hash = kvc_array_of(room, sizeof(*structures->hash));
+    structures->result = kvc_array_of(room, sizeof(*structures->result));
+    structures->values = kvc_array_of(KVC_MEGAKV_SLAB_VALUE_MAX, 1);
+    kvc_rng_init(&structures->thinning, seed, "composed.thinning", shard);
+    kvc_rng_init(&structures->outcome, seed, "composed.outcome", shard);
+}
+
+void kvc_composed_structures_close(struct kvc_composed_structures *structures)
+{
+    free(structures->row);
+    free(structures->location);
+    free(structures->hash);
+    free(structures->result);
+    free(structures->values);
+}
+
+void kvc_composed_structures_keep(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                                  uint32_t first)
+{
+    struct kvc_batch *rows = job->rows;
+    uint64_t rate = structures->config->sample_rate;
+    if (structures->shard == NULL || rate == 1) {
+        memset(job->kept + first, structures->shard != NULL, rows->count - first);
+        job->kept_count += structures->shard != NULL ? rows->count - first : 0;
+        return;
+    }
+    for (uint32_t i = first; i < rows->count; i++) {
+        job->kept[i] =
+            kvc_sampling_keeps_request(&structures->store->sampling, rows->key_id[i], &structures->thinning);
+        job->kept_count += job->kept[i];
+        if (job->kept[i] != 0 && rows->key_id[i] < structures->store->sampling.hot_keys) {
+            kvc_cuckoo_store_represent(structures->store, structures->source, rows, i);
+        }
+    }
+}
+
+/* Lists the kept rows of an operation, with their hashes. Returns how many there are. */
+static uint32_t list_rows(const struct kvc_composed_structures *structures,
+                          const struct kvc_composed_job *job, enum kvc_op op)
+{
+    const struct kvc_batch *rows = job->rows;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        structures->row[count] = i;
+        structures->hash[count] = rows->hash[i];
+        count += rows->op[i] == op && job->kept[i] != 0;
+    }
+    return count;
+}
+
+/* ---- writes that wait ---- */
+
+void kvc_composed_writes_free(struct kvc_composed_writes *writes)
+{
+    free(writes->insert_hash);
+    free(writes->insert_location);
+    free(writes->erase_hash);
+    free(writes->erase_location);
+}
+
+static void add_write(uint64_t **hash, uint32_t **location, uint32_t *count, uint32_t *room,
+                      uint64_t new_hash, uint32_t new_location)
+{
+    if (*count == *room) {
+        *room = *room > 0 ? 2 * *room : 1024;
+        *hash = kvc_array_grown(*hash, *room, sizeof(**hash));
+        *location = kvc_array_grown(*location, *room, sizeof(**location));
+    }
+    (*hash)[*count] = new_hash;
+    (*location)[(*count)++] = new_location;
+}
+
+static void add_insert(struct kvc_composed_writes *writes, uint64_t hash, uint32_t location)
+{
+    add_write(&writes->insert_hash, &writes->insert_location, &writes->inserts, &writes->insert_room, hash,
+              location);
+}
+
+static void add_erase(struct kvc_composed_writes *writes, uint64_t hash, uint32_t location)
+{
+    add_write(&writes->erase_hash, &writes->erase_location, &writes->erases, &writes->erase_room, hash,
+              location);
+}
+
+/* ---- operations ---- */
+
+static void write_items(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                        struct kvc_composed_counts *counts)
+{
+    const struct kvc_batch *rows = job->rows;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        counts->written_bytes += rows->op[i] == KVC_OP_SET
+                                     ? kvc_cuckoo_touched_bytes(rows->key_bytes[i], rows->value_bytes[i])
+                                     : 0;
+    }
+    if (structures->shard == NULL || structures->shard->slab == NULL || counts->ops[KVC_OP_SET] == 0) {
+        return;
+    }
+    uint32_t sets = list_rows(structures, job, KVC_OP_SET);
+    struct kvc_megakv_slab_evicted *evicted = kvc_array_of(sets + 1, sizeof(*evicted));
+    uint32_t count = kvc_cuckoo_store_write(structures->store, structures->shard, rows, structures->row, sets,
+                                            structures->location, evicted);
+    for (uint32_t i = 0; i < sets; i++) {
+        job->location[structures->row[i]] = structures->location[i];
+    }
+    kvc_composed_job_evict(job, evicted, count);
+    free(evicted);
+}
+
+static void search(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                   struct kvc_composed_counts *counts)
+{
+    struct kvc_cuckoo_shard *shard = structures->shard;
+    double lines =
+        structures->hit_frac * structures->lines.hit + (1 - structures->hit_frac) * structures->lines.miss;
+    counts->searches = counts->ops[KVC_OP_GET];
+    if (shard != NULL && counts->searches > 0) {
+        uint64_t before = shard->index_stats.search_lines;
+        uint32_t gets = list_rows(structures, job, KVC_OP_GET);
+        kvc_index_search(shard->index, structures->hash, gets, structures->location, &shard->index_stats);
+        for (uint32_t i = 0; i < gets; i++) {
+            job->location[structures->row[i]] = structures->location[i];
+        }
+        lines = gets > 0 ? (double)(shard->index_stats.search_lines - before) / gets : lines;
+    }
+    counts->search_lines = counts->searches * lines;
+}
+
+/* Lists what a batch inserts and erases. */
+static void list_writes(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                        uint32_t does, struct kvc_composed_writes *writes)
+{
+    const struct kvc_batch *rows = job->rows;
+    bool inserts = (does & KVC_COMPOSED_INSERT) != 0, erases = (does & KVC_COMPOSED_ERASE) != 0;
+    double rate = fmax((double)structures->config->sample_rate, 1);
+    writes->all_inserts += inserts ? job->counts.ops[KVC_OP_SET] : 0;
+    writes->all_erases += erases ? job->counts.ops[KVC_OP_DELETE] + job->evicted_count * rate : 0;
+    for (uint32_t i = 0; i < rows->count && structures->shard != NULL; i++) {
+        if (rows->op[i] == KVC_OP_GET || job->kept[i] == 0) {
+            continue;
+        }
+        if (rows->op[i] == KVC_OP_SET && inserts) {
+            uint32_t place =
+                structures->shard->slab != NULL ? job->location[i] : kvc_cuckoo_store_place(rows->hash[i]);
+            if (place != KVC_LOCATION_NONE) {
+                add_insert(writes, rows->hash[i], place);
+            }
+        } else if (rows->op[i] == KVC_OP_DELETE && erases) {
+            add_erase(writes, rows->hash[i], KVC_LOCATION_ANY);
+        }
+    }
+    for (uint32_t i = 0; i < job->evicted_count && erases; i++) {
+        add_erase(writes, job->evicted[i].hash, job->evicted[i].location);
+    }
+    job->evicted_count = erases ? 0 : job->evicted_count;
+}
+
+static void do_writes(struct kvc_composed_structures *structures, struct kvc_composed_writes *writes,
+                      struct kvc_composed_counts *counts)
+{
+    struct kvc_cuckoo_shard *shard = structures->shard;
+    double insert_lines = structures->lines.insert, erase_lines = structures->lines.erase;
+    if (writes->inserts > 0) {
+        uint64_t before = shard->index_stats.insert_lines;
+        kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
+                         &shard->index_stats);
+        insert_lines = (double)(shard->index_stats.insert_lines - before) / writes->inserts;
+    }
+    if (writes->erases > 0) {
+        uint64_t before = shard->index_stats.erase_lines;
+        uint32_t *erased = kvc_array_of(writes->erases, sizeof(*erased));
+        kvc_index_erase(shard->index, writes->erase_hash, writes->erase_location, writes->erases, erased,
+                        &shard->index_stats);
+        erase_lines = (double)(shard->index_stats.erase_lines - before) / writes->erases;
+        for (uint32_t i = 0; i < writes->erases && shard->slab != NULL; i++) {
+            if (writes->erase_location[i] == KVC_LOCATION_ANY && erased[i] != KVC_LOCATION_NONE) {
+                kvc_megakv_slab_release_key(shard->slab, erased[i], writes->erase_hash[i]);
+            }
+        }
+        free(erased);
+    }
+    counts->inserts = writes->all_inserts;
+    counts->insert_lines = writes->all_inserts * insert_lines;
+    counts->erases = writes->all_erases;
+    counts->erase_lines = writes->all_erases * erase_lines;
+    writes->inserts = writes->erases = 0;
+    writes->all_inserts = writes->all_erases = 0;
+}
+
+/* Halves the weight of old outcomes from time to time, because the hit ratio changes while a store fills. */
+static void learn(struct kvc_composed_structures *structures, uint32_t gets, uint32_t hits)
+{
+    enum { OUTCOMES_KEPT = 4096 };
+    structures->known += gets;
+    structures->hits += hits;
+    if (structures->known > 0) {
+        structures->hit_frac = structures->hits / structures->known;
+    }
+    if (structures->known >= OUTCOMES_KEPT) {
+        structures->known /= 2;
+        structures->hits /= 2;
+    }
+}
+
+/* Reads the found items: results of the kept rows become outcomes, and those of other GETs are drawn. */
+static void find_outcomes(struct kvc_composed_structures *structures, struct kvc_composed_job *job)
+{
+    const struct kvc_batch *rows = job->rows;
+    struct kvc_cuckoo_shard *shard = structures->shard;
+    uint32_t gets = 0, hits = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        bool reads = rows->op[i] == KVC_OP_GET && job->kept[i] != 0;
+        structures->location[i] = reads ? job->location[i] : KVC_LOCATION_NONE;
+    }
+    if (shard != NULL && shard->slab != NULL) {
+        const struct kvc_megakv_slab_reads reads = {.count = rows->count,
+                                                    .location = structures->location,
+                                                    .hash = rows->hash,
+                                                    .keys = rows->keys,
+                                                    .key_stride = rows->key_stride,
+                                                    .key_bytes = rows->key_bytes,
+                                                    .compare = true,
+                                                    .out = structures->values,
+                                                    .out_bytes = KVC_MEGAKV_SLAB_VALUE_MAX,
+                                                    .out_position = &structures->values_position,
+                                                    .result = structures->result};
+        kvc_megakv_slab_read(shard->slab, &reads, &shard->slab_stats);
+    }
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (rows->op[i] != KVC_OP_GET || job->kept[i] == 0) {
+            continue;
+        }
+        bool hit = shard->slab != NULL ? structures->result[i] == KVC_MEGAKV_SLAB_HIT
+                                       : job->location[i] != KVC_LOCATION_NONE;
+        job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
+        gets++;
+        hits += hit;
+    }
+    learn(structures, gets, hits);
+    for (uint32_t i = 0; i < rows->count && job->kept_count < rows->count; i++) {
+        if (rows->op[i] == KVC_OP_GET && job->kept[i] == 0) {
+            bool hit = kvc_rng_unit(&structures->outcome) < structures->hit_frac;
+            job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
+        }
+    }
+}
+
+/* Counts the items that a stage reads or compares. A GET whose location another key has is a miss that read
+ * one line; the closed form counts none. */
+static void count_items(const struct kvc_composed_config *config, const struct kvc_composed_job *job,
+                        struct kvc_composed_counts *counts)
+{
+    const struct kvc_batch *rows = job->rows;
+    uint32_t items = 0;
+    double lines = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (job->outcome[i] == KVC_COMPOSED_HIT) {
+            items++;
+            lines += kvc_cuckoo_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]);
+        }
+    }
+    counts->items = counts->compared = items;
+    counts->item_lines = lines;
+}
+
+void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                          uint32_t does, struct kvc_composed_writes *writes, bool due,
+                          struct kvc_composed_counts *counts)
+{
+    const struct kvc_composed_config *config = structures->config;
+    uint32_t reads = KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ;
+    uint64_t started = kvc_clock_ticks();
+    *counts = job->counts;
+    if ((does & KVC_COMPOSED_WRITE) != 0) {
+        write_items(structures, job, counts);
+    }
+    if ((does & KVC_COMPOSED_SEARCH) != 0) {
+        search(structures, job, counts);
+    }
+    if ((does & (KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) != 0) {
+        struct kvc_composed_writes now = {0};
+        if (writes == NULL || !due) { /* What is due later has been listed before. */
+            list_writes(structures, job, does, writes != NULL ? writes : &now);
+        }
+        if (due) {
+            do_writes(structures, writes != NULL ? writes : &now, counts);
+        }
+        kvc_composed_writes_free(&now);
+    }
+    bool knows = config->has_values ? (does & reads) != 0 : (does & KVC_COMPOSED_SEARCH) != 0;
+    if (knows && !job->knows_outcome) {
+        find_outcomes(structures, job);
+        job->knows_outcome = true;
+        struct kvc_composed_counts touched = *counts;
+        kvc_composed_job_count(job, config);
+        *counts = job->counts;
+        counts->searches = touched.searches;
+        counts->search_lines = touched.search_lines;
+        counts->inserts = touched.inserts;
+        counts->insert_lines = touched.insert_lines;
+        counts->erases = touched.erases;
+        counts->erase_lines = touched.erase_lines;
+        counts->written_bytes = touched.written_bytes;
+    }
+    if ((does & reads) != 0) {
+        count_items(config, job, counts);
+    }
+    structures->ticks += kvc_clock_ticks() - started;
+}

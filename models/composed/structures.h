@@ -1,0 +1,83 @@
+/* The real index and values of a composed store, and what the operations of a stage do on them for a batch.
+ */
+#ifndef KVC_MODELS_COMPOSED_STRUCTURES_H
+#define KVC_MODELS_COMPOSED_STRUCTURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/index.h"
+#include "models/composed/config.h"
+#include "models/composed/job.h"
+#include "sim/base/rng.h"
+#include "sim/workload/source/source.h"
+
+/* Smallest index that every kind can have [bytes]. */
+enum { KVC_COMPOSED_INDEX_LEAST = 65536 };
+
+/* Returns the kind of index with this number in system.index.kernel; NULL for none. */
+const struct kvc_index_kind *kvc_composed_index_kind(int kernel);
+
+/* Returns the keys that an index of this size has room for. */
+double kvc_composed_index_slots(const struct kvc_index_kind *kind, double bytes);
+
+/* Returns the smallest power of two of bytes that `keys` keys fill to nine tenths at most. */
+double kvc_composed_index_bytes(const struct kvc_index_kind *kind, double keys);
+
+/* Mean 64-byte lines that operations touch in an index. */
+struct kvc_composed_lines {
+    double hit, miss; /* Of a search that finds its key, and of one that does not. */
+    double insert;    /* Of an insert of a key that the index has. */
+    double erase;
+};
+
+/* Returns these means for an index that is filled to load_frac of its room: those of the real code in its
+ * smallest index. The calling thread keeps them. */
+struct kvc_composed_lines kvc_composed_index_lines(const struct kvc_index_kind *kind, double load_frac);
+
+/* The structures of a shard, while a simulation uses them. */
+struct kvc_composed_structures {
+    const struct kvc_composed_config *config;
+    struct kvc_cuckoo_store *store;
+    struct kvc_cuckoo_shard *shard; /* NULL: the store has no structures, or functional = "off". */
+    const struct kvc_source *source;
+    struct kvc_composed_lines lines; /* What operations touch that no row does. */
+    struct kvc_rng thinning, outcome;
+    double hit_frac;    /* Of recent GETs; that of the closed form before. */
+    double known, hits; /* Recent GETs that ran through the structures, and their hits. */
+    uint32_t rows_room; /* Rows that the following arrays have room for. */
+    uint32_t *row, *location;
+    uint64_t *hash;
+    uint8_t *result, *values;
+    uint32_t values_position;
+    uint64_t ticks; /* Ticks spent in the structures. */
+};
+
+/* Opens the structures of a shard; `hit_frac` is the closed form's. */
+void kvc_composed_structures_open(struct kvc_composed_structures *structures,
+                                  const struct kvc_composed_config *config, struct kvc_cuckoo_store *store,
+                                  uint32_t shard, const struct kvc_source *source, double hit_frac,
+                                  double load_frac, uint64_t seed);
+void kvc_composed_structures_close(struct kvc_composed_structures *structures);
+
+/* Marks the rows `first` to count - 1 of a job that run through the structures. */
+void kvc_composed_structures_keep(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                                  uint32_t first);
+
+/* Index jobs that wait for a stage that does not work for each batch. A zeroed struct is empty. */
+struct kvc_composed_writes {
+    uint32_t inserts, insert_room, erases, erase_room;
+    uint64_t *insert_hash, *erase_hash;
+    uint32_t *insert_location, *erase_location;
+    double all_inserts, all_erases; /* The same with the requests that do not run through the structures. */
+};
+void kvc_composed_writes_free(struct kvc_composed_writes *writes);
+
+/* Does the operations `does` (bits of enum kvc_composed_does) for a batch, and sets in *counts what they
+ * touched. Without `writes`, inserts and erases are those of the batch. Otherwise they are added to it if
+ * they are not `due`, and all that it has is done if they are. */
+void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                          uint32_t does, struct kvc_composed_writes *writes, bool due,
+                          struct kvc_composed_counts *counts);
+
+#endif
