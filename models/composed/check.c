@@ -98,7 +98,8 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
             "node.pcie: \"%s\" does not state bulk copies (h2d, d2h, latency), which stage \"%s\" needs",
             config->pcie->name, stage->name);
     }
-    bool fitted = config->gpu != NULL && config->gpu->clock_count > 0 && config->gpu->clocks[0].search.ns_per_op > 0;
+    bool fitted =
+        config->gpu != NULL && config->gpu->clock_count > 0 && config->gpu->clocks[0].search.ns_per_op > 0;
     bool reads = (stage->does & ~on_index) != 0 || config->stage[i].per[KVC_COMPOSED_PER_REQUEST].lines > 0;
     if (place == KVC_COMPOSED_GPU && (reads || !fitted) && kvc_gpu_sectors_per_s(config->gpu) <= 0) {
         return FAIL("node.gpu: \"%s\" does not state its rate of random sectors, which stage \"%s\" needs",

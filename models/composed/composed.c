@@ -118,7 +118,9 @@ static void share(void *data)
     const struct kvc_composed_config *config = server->config;
     const double *place_ns = server->place_ns;
     double channel_ns = server->channel_ns - user->channel_ns;
-    kvc_slice_mover_post_busy(&user->cpu, &user->cpu_ns, place_ns[KVC_COMPOSED_CPU], 1);
+    double cpu_ns = place_ns[KVC_COMPOSED_CPU] - user->cpu_ns; /* The cores work side by side. */
+    kvc_slice_mover_post(&user->cpu, cpu_ns, cpu_ns / (double)config->cpu->cores);
+    user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
     kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / kvc_dram_channels(config->dram));
     user->channel_ns = server->channel_ns;
     if (server->gpu != NULL) {

@@ -102,11 +102,13 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
 
 /* ---- GPU ---- */
 
-/* Adds the kernel for `jobs` operations of a kind that touch `lines` lines of the index. */
-static void add_kernel(const struct kvc_composed_config *config, enum kvc_cuckoo_kernel kind, double jobs,
-                       double lines, struct kvc_gpu_kernel *sum)
+/* Adds the kernel for `jobs` operations of a kind that touch `lines` lines of the index. It is one of the
+ * kernels that all streams of the stage run at a time, which hide each other's copies. */
+static void add_kernel(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
+                       enum kvc_cuckoo_kernel kind, double jobs, double lines, struct kvc_gpu_kernel *sum)
 {
     const struct kvc_gpu *gpu = config->gpu;
+    double streams = (double)config->pool[stage->pool].servers * config->pipelines;
     if (jobs <= 0) {
         return;
     }
@@ -115,11 +117,11 @@ static void add_kernel(const struct kvc_composed_config *config, enum kvc_cuckoo
                                           .search_lines = (uint64_t)lround(1000 * lines / jobs),
                                           .inserts = 1000,
                                           .insert_lines = (uint64_t)lround(1000 * lines / jobs)};
-    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(kind, jobs, 1, &stats);
+    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(kind, jobs * streams, (uint32_t)streams, &stats);
     kvc_cuckoo_gpu_caches(kind, config->l2_frac, config->hot_frac, &work);
     const struct kvc_gpu_fit *fit =
         gpu->clock_count > 0 && config->pcie != NULL ? kvc_cuckoo_gpu_fit(&gpu->clocks[0], kind) : NULL;
-    struct kvc_gpu_kernel kernel = kvc_gpu_kernel_of(gpu, config->pcie, fit, &work, 1);
+    struct kvc_gpu_kernel kernel = kvc_gpu_kernel_of(gpu, config->pcie, fit, &work, 1 / streams);
     sum->latency_ns = fmax(sum->latency_ns, kernel.latency_ns);
     sum->amount_ns += kernel.amount_ns;
     sum->alone_ns += kernel.alone_ns;
@@ -132,8 +134,8 @@ static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *confi
     const struct kvc_gpu *gpu = config->gpu;
     struct kvc_composed_work work = work_of(stage, counts);
     struct kvc_gpu_kernel kernel = {.latency_ns = gpu->launch_ns};
-    add_kernel(config, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
-    add_kernel(config, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
+    add_kernel(config, stage, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
+    add_kernel(config, stage, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
                counts->insert_lines + counts->erase_lines, &kernel);
     uint32_t does = stage->options->does;
     double accesses = work.lines + ((does & KVC_COMPOSED_READ) != 0      ? counts->item_lines
