@@ -3,7 +3,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/composed/config.h"
-#include "models/composed/structures.h"
+#include "models/composed/index.h"
 
 #define FAIL(...) kvc_diag_fail(diag, KVC_ERR_SCENARIO, __VA_ARGS__)
 
@@ -56,6 +56,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
+        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX},
         {"every", stage->every != 1, later},
         {"background", stage->background, later || stage->does == 0},
         {"does", stage->does != 0, place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
@@ -210,6 +211,20 @@ static enum kvc_status check_served(const struct kvc_composed_config *config,
     return KVC_OK;
 }
 
+static enum kvc_status check_spread(const struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    int spread = config->options->spread;
+    if (spread == KVC_COMPOSED_BY_KEY && config->frame_requests > 1) {
+        return FAIL(
+            "system.spread: found keys with frames of up to %u requests, allowed: with workload.per_frame = 1",
+            config->frame_requests);
+    }
+    if (spread == KVC_COMPOSED_BY_CONNECTION && config->on_network) {
+        return kvc_nic_check_queues(config->nic, config->pipelines, diag);
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status check_cores(const struct kvc_composed_config *config, struct kvc_diag *diag)
 {
     uint64_t cores = 0, most = config->cpu->cores * config->cpu->threads_per_core;
@@ -289,8 +304,8 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     if (status == KVC_OK) {
         status = check_cores(config, diag);
     }
-    if (status == KVC_OK && config->on_network) {
-        status = kvc_nic_check_queues(config->nic, config->pipelines, diag);
+    if (status == KVC_OK) {
+        status = check_spread(config, diag);
     }
     return status == KVC_OK ? check_memory(config, &scenario->workload, diag) : status;
 }

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/index_kinds.h"
 #include "kernels/megakv/slab.h"
-#include "models/composed/resources.h"
-#include "models/composed/structures.h"
+#include "models/composed/index.h"
 #include "models/cuckoo_store/launch.h"
 #include "sim/devices/network.h"
 #include "sim/workload/keys/popularity_blocks.h"
@@ -213,6 +211,11 @@ static void set_frames(struct kvc_composed_config *config, const struct kvc_scen
     config->frame_requests =
         kvc_fill_most(workload, workload->frame_requests > 0 ? (uint32_t)workload->frame_requests : fits);
     config->frame_mean = kvc_fill_mean(workload, config->frame_requests);
+    config->frame_most = config->frame_requests;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        uint32_t together = (uint32_t)config->stage[i].options->burst * config->frame_requests;
+        config->frame_most = together > config->frame_most ? together : config->frame_most;
+    }
     if (config->on_network) {
         config->path_ns = kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes);
     }
@@ -226,7 +229,7 @@ static void set_batches(struct kvc_composed_config *config)
     double usual = !batches           ? (double)FRAMES_IN_FLIGHT * config->frame_requests
                    : batch->count > 0 ? (double)batch->count * (double)batch->buffers
                                       : (double)OPEN_BATCH * (double)batch->buffers;
-    config->batch_most = !batches           ? config->frame_requests
+    config->batch_most = !batches           ? config->frame_most
                          : batch->count > 0 ? (uint32_t)batch->count
                                             : (uint32_t)KVC_COMPOSED_BATCH_MAX;
     config->outstanding =

@@ -69,6 +69,13 @@ enum kvc_composed_when {
     KVC_COMPOSED_WHEN_SMALL = 1 << 6,
 };
 
+/* How frames are spread over the pipelines. */
+enum kvc_composed_spread {
+    KVC_COMPOSED_BY_CONNECTION, /* The NIC hashes their connections. */
+    KVC_COMPOSED_BY_KEY,        /* Clients address the pipeline that owns the key. */
+    KVC_COMPOSED_IN_TURN,       /* Each gets the next one. */
+};
+
 /* What becomes of requests that reach a full queue. */
 enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP };
 
@@ -116,6 +123,7 @@ struct kvc_composed_stage_options {
     uint32_t when; /* Bits of enum kvc_composed_when. */
     uint32_t of;   /* Bits of 1 << enum kvc_op: operations whose requests the work counts. */
     double overlap;
+    uint64_t burst;
     uint64_t every;
     bool background;
     uint64_t queue; /* 0: no limit. */
@@ -125,6 +133,7 @@ struct kvc_composed_stage_options {
 struct kvc_composed_options {
     uint64_t pipelines;
     uint64_t outstanding; /* 0: auto. */
+    int spread;           /* enum kvc_composed_spread. */
     double large_bytes;
     struct kvc_composed_index_options index;
     struct kvc_composed_values_options values;
@@ -167,6 +176,7 @@ struct kvc_composed_config {
     struct kvc_composed_stage stage[KVC_COMPOSED_STAGES_MAX];
     struct kvc_composed_pool pool[KVC_COMPOSED_STAGES_MAX];
     uint32_t batched;                   /* First stage that serves batches; `stages`: none does. */
+    uint32_t frame_most;                /* Requests that a job of frames has room for. */
     uint32_t batch_most;                /* Requests that a batch has room for. */
     uint64_t outstanding;               /* Saturating load: requests of a node in flight. */
     uint32_t frame_requests;            /* Requests of a frame at most. */
@@ -186,6 +196,9 @@ struct kvc_composed_config {
     bool on_network; /* Requests come over the NIC. */
     bool compares;   /* Some stage compares keys. */
 };
+
+/* Returns the kind of device of a place, as platforms name it. */
+const char *kvc_composed_device(enum kvc_composed_place place);
 
 /* Returns the configuration of a resolved scenario. */
 static inline const struct kvc_composed_config *kvc_composed_config_of(const struct kvc_scenario *scenario)

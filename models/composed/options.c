@@ -13,6 +13,7 @@ static const char *const operations[] = {"parse", "write",   "search", "insert",
                                          "erase", "compare", "read",   NULL};
 static const char *const conditions[] = {"get", "set", "delete", "hit", "miss", "large", "small", NULL};
 static const char *const requests[] = {"get", "set", "delete", NULL};
+static const char *const spreads[] = {"connections", "keys", "turns", NULL};
 static const char *const fulls[] = {"wait", "drop", NULL};
 
 static const struct kvc_option index_rows[] = {
@@ -136,6 +137,10 @@ static const struct kvc_option stage_rows[] = {
         "cpu: lines that a core waits for at a time; code that fetches the lines of many requests ahead has "
         "more than 1"),
     KVC_COUNT_ROW(
+        kvc_composed_stage_options, "burst", burst, 1, 4096, "1",
+        "frames that a server takes from the queue at a time, if they wait, and serves together; more of them "
+        "overlap more, and delay each other"),
+    KVC_COUNT_ROW(
         kvc_composed_stage_options, "every", every, 1, 1000, "1",
         "inserts and erases are done in every n-th batch, together; more of them delay writes and make "
         "larger launches"),
@@ -159,6 +164,10 @@ static const struct kvc_option rows[] = {
         "requests of each socket that saturating clients keep in flight; more of them hide more latency; "
         "auto: enough to fill all buffers",
         .auto_word = "auto", .auto_value = 0),
+    KVC_CHOICE_ROW(
+        kvc_composed_options, "spread", spread, spreads, "connections",
+        "which pipeline gets a frame; connections: the NIC hashes its connection; keys: clients address "
+        "the pipeline that owns the key; turns: the next one"),
     KVC_REAL_ROW(kvc_composed_options, "large", large_bytes, KVC_UNIT_BYTES, 1, 1e9, "1KiB",
                  "size of a value from which on a request is large, for when = \"large\""),
     KVC_GROUP_ROW(kvc_composed_options, "index", index, &index_options, "the index of each socket"),

@@ -183,10 +183,25 @@ static double batch_requests(const struct kvc_composed_config *config, double pe
     return fmax(requests, 1);
 }
 
-/* Returns the requests that a stage serves at a time. */
-static double job_requests(const struct kvc_composed_config *config, uint32_t stage, double batch)
+/* Returns the requests that a stage serves at a time: a batch, or the frames that come while one of its
+ * servers works, as many as a burst has at most. */
+static double job_requests(const struct kvc_composed_config *config, const struct mix *mix, uint32_t number,
+                           double batch, double per_ns)
 {
-    return stage >= config->batched ? batch : config->frame_mean;
+    enum { ROUNDS = 20 };
+    const struct kvc_composed_stage *stage = &config->stage[number];
+    const struct kvc_composed_pool *pool = &config->pool[stage->pool];
+    double requests = config->frame_mean, most = requests * (double)stage->options->burst;
+    if (number >= config->batched) {
+        return batch;
+    }
+    double of_server = per_ns / (pool->servers * (pool->of_node ? 1.0 : config->pipelines));
+    for (int i = 0; i < ROUNDS && most > requests; i++) {
+        const struct kvc_composed_counts counts = counts_of(config, mix, number, requests);
+        double next = of_server * kvc_composed_cost_of(config, number, &counts, 1).busy_ns;
+        requests = fmin(fmax(next, config->frame_mean), most);
+    }
+    return requests;
 }
 
 static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *mix,
@@ -198,7 +213,7 @@ static struct demands demands_of(const struct kvc_composed_config *config, const
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
         double every = (double)stage->options->every,
-               requests = every * job_requests(config, i, demands.requests);
+               requests = every * job_requests(config, mix, i, demands.requests, per_ns);
         const struct kvc_composed_counts counts = counts_of(config, mix, i, requests);
         if (counts.requests <= 0) {
             continue;
@@ -278,12 +293,12 @@ static void add_way(struct kvc_latency_law *law, const struct kvc_composed_confi
 }
 
 static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
-                       const struct demands *demands, double per_ns)
+                       const struct mix *mix, const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     for (uint32_t i = 0; i < config->stages && i < config->batched; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
-        double requests = job_requests(config, i, demands->requests);
+        double requests = job_requests(config, mix, i, demands->requests, per_ns);
         kvc_latency_queue(
             law, &scenario->workload,
             &(struct kvc_latency_queue){.group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
@@ -333,7 +348,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
         per_ns = fmin(per_ns, (double)config->outstanding / kvc_latency_alone_ns(&law));
         kvc_latency_closed(&law, (double)config->outstanding / per_ns);
     } else {
-        add_queues(&law, scenario, &demands, per_ns);
+        add_queues(&law, scenario, &mix, &demands, per_ns);
     }
     result->throughput_mops = per_ns * 1e3 * config->shards;
     kvc_result_set_latencies(result, &law, workload);

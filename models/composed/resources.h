@@ -5,9 +5,6 @@
 #include "models/composed/config.h"
 #include "models/resource.h"
 
-/* Returns the kind of device of a place, as platforms name it. */
-const char *kvc_composed_device(enum kvc_composed_place place);
-
 /* Fills the list of the stages that the scenario states. */
 uint32_t kvc_composed_stages(const struct kvc_scenario *scenario, struct kvc_model_stage *stage);
 

@@ -24,7 +24,7 @@ static uint32_t new_job(struct kvc_composed_server *server, bool batch)
     if (*head == 0) {
         server->job = kvc_array_grown(server->job, server->jobs + 1, sizeof(*server->job));
         server->job[server->jobs] =
-            kvc_composed_job_create(batch ? config->batch_most : config->frame_requests,
+            kvc_composed_job_create(batch ? config->batch_most : config->frame_most,
                                     kvc_workload_key_stride(&server->scenario->workload));
         server->job[server->jobs]->is_batch = batch;
         number = server->jobs++;
@@ -144,7 +144,7 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
     bool is_batch = job->is_batch;
     if (config->on_network) {
         double each = job->counts.response_bytes / count;
-        together = is_batch ? kvc_nic_messages_per_frame(config->nic, fmax(each, 1)) : count;
+        together = is_batch ? kvc_nic_messages_per_frame(config->nic, fmax(each, 1)) : config->frame_requests;
         together = together < count ? together : count;
         frame_ns = kvc_nic_wire_ns(config->nic, each * together, 1);
     }
@@ -378,11 +378,37 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
 }
 
+/* Adds the jobs that wait for the same stage to a job, up to the burst of the stage. */
+static void join_burst(struct kvc_composed_server *server, struct kvc_composed_station *station,
+                       uint32_t number, uint32_t stage)
+{
+    uint64_t burst = server->config->stage[stage].options->burst;
+    struct kvc_composed_job *job = job_of(server, number);
+    uint64_t most = burst * server->config->frame_requests;
+    bool joined = false;
+    while (burst > 1 && station->queue.count > 0 && kvc_ring_first(&station->queue)->tag == stage) {
+        uint32_t next = (uint32_t)kvc_ring_first(&station->queue)->value;
+        const struct kvc_composed_job *other = job_of(server, next);
+        if (other->is_batch || other->is_ghost || job->rows->count + other->rows->count > most) {
+            break;
+        }
+        kvc_ring_pop(&station->queue);
+        kvc_composed_job_append(job, other, 0, other->rows->count);
+        kvc_composed_job_take_evicted(job, job_of(server, next));
+        free_job(server, next);
+        joined = true;
+    }
+    if (joined) {
+        kvc_composed_job_count(job, server->config);
+    }
+}
+
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns)
 {
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
     while (station->queue.count > 0 && station->busy < pool->servers) {
         struct kvc_ring_entry entry = kvc_ring_pop(&station->queue);
+        join_burst(server, station, (uint32_t)entry.value, entry.tag);
         begin(server, station, (uint32_t)entry.value, entry.tag, now_ns);
         take_held(server, station, now_ns);
     }
@@ -598,14 +624,18 @@ static void batch_is_free(struct kvc_composed_server *server, uint32_t number, d
 
 /* ---- frames ---- */
 
-/* Returns the pipeline of a frame. */
-static uint32_t pipeline_of(struct kvc_composed_server *server, uint32_t connection)
+/* Returns the pipeline of a frame, whose requests have come from a connection. */
+static uint32_t pipeline_of(struct kvc_composed_server *server, const struct kvc_batch *rows)
 {
+    const struct kvc_composed_config *config = server->config;
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    if (server->rss != NULL && !saturates) {
-        return kvc_rss_queue(server->rss, connection);
+    if (config->options->spread == KVC_COMPOSED_BY_KEY) {
+        return (uint32_t)((rows->hash[0] >> 32) * config->pipelines >> 32);
     }
-    server->turn = server->turn + 1 < server->config->pipelines ? server->turn + 1 : 0;
+    if (server->rss != NULL && !saturates) {
+        return kvc_rss_queue(server->rss, rows->connection);
+    }
+    server->turn = server->turn + 1 < config->pipelines ? server->turn + 1 : 0;
     return server->turn;
 }
 
@@ -635,7 +665,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
     kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
     kvc_composed_structures_keep(&server->structures, job, 0);
     kvc_composed_job_count(job, config);
-    job->pipeline = pipeline_of(server, rows->connection);
+    job->pipeline = pipeline_of(server, rows);
     server->in_flight += count;
     double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
     double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
@@ -798,7 +828,8 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
     for (uint32_t i = 0; i < config->pipelines; i++) {
         server->pipeline[i].buffers = (int32_t)config->options->batch.buffers;
     }
-    if (config->on_network && config->pipelines > 1) {
+    bool hashes = config->options->spread == KVC_COMPOSED_BY_CONNECTION;
+    if (config->on_network && config->pipelines > 1 && hashes) {
         struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->pipelines);
         rss.clients = kvc_workload_flows(&scenario->workload);
         rss.connections = kvc_workload_connections(&scenario->workload);

@@ -6,34 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/index.h"
 #include "models/composed/config.h"
+#include "models/composed/index.h"
 #include "models/composed/job.h"
 #include "sim/base/rng.h"
 #include "sim/workload/source/source.h"
-
-/* Smallest index that every kind can have [bytes]. */
-enum { KVC_COMPOSED_INDEX_LEAST = 65536 };
-
-/* Returns the kind of index with this number in system.index.kernel; NULL for none. */
-const struct kvc_index_kind *kvc_composed_index_kind(int kernel);
-
-/* Returns the keys that an index of this size has room for. */
-double kvc_composed_index_slots(const struct kvc_index_kind *kind, double bytes);
-
-/* Returns the smallest power of two of bytes that `keys` keys fill to nine tenths at most. */
-double kvc_composed_index_bytes(const struct kvc_index_kind *kind, double keys);
-
-/* Mean 64-byte lines that operations touch in an index. */
-struct kvc_composed_lines {
-    double hit, miss; /* Of a search that finds its key, and of one that does not. */
-    double insert;    /* Of an insert of a key that the index has. */
-    double erase;
-};
-
-/* Returns these means for an index that is filled to load_frac of its room: those of the real code in its
- * smallest index. The calling thread keeps them. */
-struct kvc_composed_lines kvc_composed_index_lines(const struct kvc_index_kind *kind, double load_frac);
 
 /* The structures of a shard, while a simulation uses them. */
 struct kvc_composed_structures {
