@@ -56,6 +56,9 @@ struct kvc_model {
     const char *help;                       /* One line about the design. */
     const char *paper;                      /* Publication of the design. */
     const struct kvc_option_table *options; /* Options of the `system` table, without `kind`. */
+    /* What a first scenario states beside the store (kvcast new): paths and values, of which the last is
+     * NULL. NULL: nothing, because every option has a default. */
+    const char *const (*first)[2];
     /* Whether `node.sockets` applies. The store decides what a socket is: a shard with its devices, or a
      * place for cards and their memory. */
     bool has_sockets;

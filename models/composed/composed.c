@@ -451,7 +451,24 @@ static const struct kvc_model_device devices[] = {
     {NULL, NULL},
 };
 
+/* A store of one stage on a few cores, between the ports. */
+static const char *const first[][2] = {
+    {"system.index.kernel", "cuckoo"},
+    {"system.values.kernel", "slab"},
+    {"system.stages.1.name", "receive"},
+    {"system.stages.1.on", "nic.rx"},
+    {"system.stages.2.name", "serve"},
+    {"system.stages.2.on", "cpu"},
+    {"system.stages.2.cores", "4"},
+    {"system.stages.2.cycles", "300"},
+    {"system.stages.2.does", "parse, write, search, insert, erase, compare, read"},
+    {"system.stages.3.name", "send"},
+    {"system.stages.3.on", "nic.tx"},
+    {NULL, NULL},
+};
+
 const struct kvc_model kvc_composed_model = {
+    .first = first,
     .name = "composed",
     .help = "a store of your own: stages on the devices of the machine, with the real indexes and values",
     .paper = "described by the scenario",

@@ -373,6 +373,19 @@ static enum kvc_status add_others(struct draft *draft, struct kvc_diag *diag)
     return status;
 }
 
+/* Adds what a first scenario of the store states, unless the user has set it. */
+static enum kvc_status add_first(struct draft *draft, struct kvc_diag *diag)
+{
+    const struct kvc_model *model = kvc_model_find(find(&draft->value, "system.kind"));
+    enum kvc_status status = KVC_OK;
+    for (uint32_t i = 0; model->first != NULL && model->first[i][0] != NULL && status == KVC_OK; i++) {
+        if (find(draft->set, model->first[i][0]) == NULL) {
+            status = kvc_overrides_add(&draft->value, model->first[i][0], model->first[i][1], diag);
+        }
+    }
+    return status;
+}
+
 /* Fills the draft, and lets the loader judge it. The rate and the target come last, because their defaults
  * depend on all else. */
 static enum kvc_status fill(struct draft *draft, struct kvc_diag *diag)
@@ -389,6 +402,7 @@ static enum kvc_status fill(struct draft *draft, struct kvc_diag *diag)
         {"slo.p99", choose_target, false}, {"run.duration", NULL, true}, {"run.seed", NULL, true}};
     struct kvc_loaded *loaded = NULL;
     enum kvc_status status = settle(draft, &kind, NULL, NULL, diag);
+    status = status == KVC_OK ? add_first(draft, diag) : status;
     status = status == KVC_OK ? settle_devices(draft, diag) : status;
     for (size_t i = 0; i < sizeof(load_of) / sizeof(*load_of) && status == KVC_OK; i++) {
         status = settle(draft, &load_of[i], NULL, NULL, diag);

@@ -14,7 +14,7 @@ shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 registries='models/registry.c|kernels/index_kinds.c|kernels/index_kinds_cuda.c'
-kernel_users='models/cuckoo_store' # rooms that stores share and that use kernels by name
+kernel_users='models/cuckoo_store|models/composed' # rooms that use kernels of several stores by name
 
 # Prints FILE:LINE: TEXT where a name stands alone or next to characters that are no letters, as in kvc_NAME_run. Tests
 # that use a store rightfully go to the file `tests`.

@@ -21,9 +21,15 @@ static bool is_below(const char *path, const char *ancestor)
     return strncmp(path, ancestor, bytes) == 0 && path[bytes] == '.';
 }
 
+/* The overrides of a scenario; a single value has none. */
+static struct kvc_overrides set_of(const struct kvc_decoder *decoder)
+{
+    return decoder->loaded != NULL ? decoder->loaded->set : (struct kvc_overrides){0};
+}
+
 static bool was_set(const struct kvc_decoder *decoder, const char *path)
 {
-    const struct kvc_overrides *set = &decoder->loaded->set;
+    const struct kvc_overrides overrides = set_of(decoder), *set = &overrides;
     for (uint32_t i = 0; i < set->count; i++) {
         if (strcmp(path, set->entry[i].path) == 0 || is_below(path, set->entry[i].path)) {
             return true;
@@ -34,7 +40,7 @@ static bool was_set(const struct kvc_decoder *decoder, const char *path)
 
 static bool was_made_by_set(const struct kvc_decoder *decoder, const char *path)
 {
-    const struct kvc_overrides *set = &decoder->loaded->set;
+    const struct kvc_overrides overrides = set_of(decoder), *set = &overrides;
     for (uint32_t i = 0; i < set->count; i++) {
         if (is_below(set->entry[i].path, path)) {
             return true;
