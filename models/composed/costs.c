@@ -87,8 +87,9 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     if (work.instructions > 0) {
         compute_ns += work.instructions * kvc_cpu_instruction_ns(cpu);
     }
-    double stall_ns = touched.random * config->line_ns / stage->options->overlap +
-                      touched.following * dram->next_line_ns +
+    /* Lines of different requests overlap; those of one request wait for each other. */
+    double overlap = fmax(fmin(stage->options->overlap, counts->requests), 1);
+    double stall_ns = touched.random * config->line_ns / overlap + touched.following * dram->next_line_ns +
                       kvc_dram_stream_ns(dram, touched.streamed_bytes);
     double missed = 1 - config->llc_frac;
     const struct kvc_dram_load load = {.random_reads = touched.random * missed,

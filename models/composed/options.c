@@ -134,8 +134,8 @@ static const struct kvc_option stage_rows[] = {
                   "requests that its own work counts; the batch stays together"),
     KVC_REAL_ROW(
         kvc_composed_stage_options, "overlap", overlap, KVC_UNIT_NONE, 1, 1000, "1",
-        "cpu: lines that a core waits for at a time; code that fetches the lines of many requests ahead has "
-        "more than 1"),
+        "cpu: lines of different requests that a core waits for at a time; code that fetches the lines of a burst ahead "
+        "has more than 1"),
     KVC_COUNT_ROW(
         kvc_composed_stage_options, "burst", burst, 1, 4096, "1",
         "frames that a server takes from the queue at a time, if they wait, and serves together; more of them "

@@ -16,7 +16,9 @@
 #include "models/composed/structures.h"
 #include "models/cuckoo_store/cache.h"
 #include "models/latency.h"
+#include "sim/base/seeds.h"
 #include "sim/metrics/bottleneck.h"
+#include "sim/workload/keys/hottest_shard.h"
 
 double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
 {
@@ -42,6 +44,8 @@ enum { HITS, MISSES, SETS, DELETES, CLASSES };
 
 struct mix {
     double load_frac, hit_frac;
+    double shard_frac; /* Share of the requests that the fullest socket gets. */
+    double fullest;    /* Requests of the fullest pipeline of a socket over the mean of all. */
     struct kvc_composed_lines lines;
     struct kvc_composed_counts kind[CLASSES][2]; /* Per request of the load; [1]: with a large value. */
 };
@@ -74,6 +78,31 @@ static void add_sample(struct mix *mix, const struct kvc_composed_config *config
     }
 }
 
+/* Returns the requests of the fullest pipeline over the mean. Saturating clients choose pipelines that are
+ * free. */
+static double fullest_of(const struct kvc_scenario *scenario, double shard_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double fullest = 1, pipelines = config->pipelines;
+    if (config->options->spread == KVC_COMPOSED_BY_KEY) {
+        fullest = pipelines / shard_frac *
+                  kvc_hottest_shard_frac(workload, (uint32_t)scenario->cluster.nodes,
+                                         (uint32_t)scenario->node.sockets * config->pipelines,
+                                         (uint32_t)scenario->cluster.virtual_nodes);
+    } else if (config->options->spread == KVC_COMPOSED_BY_CONNECTION && config->on_network &&
+               workload->arrival != KVC_ARRIVAL_SATURATE) {
+        struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->pipelines);
+        params.clients = kvc_workload_flows(workload);
+        params.connections = kvc_workload_connections(workload);
+        params.seed = kvc_seed_of_replica(scenario->run.seed, 0);
+        struct kvc_rss *rss = kvc_rss_open(&params, NULL); /* kvc_composed_check() has checked the queues. */
+        fullest = pipelines * (rss != NULL ? kvc_rss_hottest_frac(rss) : 1);
+        kvc_rss_close(rss);
+    }
+    return fmax(fullest, 1);
+}
+
 static struct mix mix_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -83,6 +112,10 @@ static struct mix mix_of(const struct kvc_scenario *scenario)
     if (config->index != NULL) {
         mix.lines = kvc_composed_index_lines(config->index, mix.load_frac);
     }
+    mix.shard_frac =
+        kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
+                               (uint32_t)scenario->node.sockets, (uint32_t)scenario->cluster.virtual_nodes);
+    mix.fullest = fullest_of(scenario, mix.shard_frac);
     for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
         add_sample(&mix, config, &sample[i]);
     }
@@ -228,7 +261,8 @@ static struct demands demands_of(const struct kvc_composed_config *config, const
         inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;
     }
     for (uint32_t i = 0; i < config->pools; i++) {
-        demands.slowest_ns = fmax(demands.slowest_ns, demands.pool_ns[i]);
+        double fullest = config->pool[i].of_node ? 1 : mix->fullest;
+        demands.slowest_ns = fmax(demands.slowest_ns, fullest * demands.pool_ns[i]);
     }
     if (config->batched < config->stages) { /* A buffer fills, too, at the pace of its pipeline. */
         double others = fmax((double)config->options->batch.buffers - 1, 0.5);
@@ -338,7 +372,8 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     struct kvc_latency_law law = {.assumes = config->batched < config->stages
                                                  ? "batches find free servers, and pipelines get equal shares"
                                                  : "pipelines get equal shares"};
-    double capacity = capacity_of(config, &mix), per_ns = capacity;
+    /* Rates are those of the mean socket, and the fullest one is the first that has no time left. */
+    double capacity = capacity_of(config, &mix) / (mix.shard_frac * config->shards), per_ns = capacity;
     if (workload->arrival != KVC_ARRIVAL_SATURATE) {
         per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
     }
@@ -366,6 +401,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     kvc_metrics_set(model, "hit_frac", mix.hit_frac);
     kvc_metrics_set(model, "requests_per_batch",
                     config->batched < config->stages ? demands.requests : config->frame_mean);
+    kvc_metrics_set(model, "fullest_pipeline_over_mean", mix.fullest);
     kvc_metrics_set(model, "memory_frac", per_ns * demands.memory_ns);
     return KVC_OK;
 }
