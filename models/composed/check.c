@@ -1,4 +1,5 @@
 /* What the ranges of single options cannot express: stages that cannot work, or that lose requests. */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
@@ -55,6 +56,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"streams", stage->streams != 1, place == KVC_COMPOSED_GPU},
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
+        {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
         {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX},
         {"every", stage->every != 1, later},
@@ -90,6 +92,13 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
                 i + 1, config->gpu->name);
         }
     }
+    uint32_t earlier = config->pool[config->stage[i].pool].stages & ((1u << i) - 1);
+    if (stage->queue > 0 && stage->full == KVC_COMPOSED_WAIT && earlier != 0) {
+        return FAIL(
+            "system.stages.%u.full: found wait, but stage \"%s\" shares its pool with an earlier one, whose cores "
+            "would wait for themselves; allowed: drop",
+            i + 1, stage->name);
+    }
     if (place == KVC_COMPOSED_NIC_RX && i > 0) {
         return FAIL("system.stages.%u.on: found nic.rx, allowed: only the first stage receives", i + 1);
     }
@@ -120,7 +129,6 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
         {KVC_COMPOSED_COMPARE, KVC_COMPOSED_SEARCH, "compare", "search"},
         {KVC_COMPOSED_READ, KVC_COMPOSED_SEARCH, "read", "search"},
         {KVC_COMPOSED_INSERT, KVC_COMPOSED_WRITE, "insert", "write"},
-        {KVC_COMPOSED_ERASE, KVC_COMPOSED_INSERT, "erase", "insert"},
     };
     const struct kvc_composed_options *options = config->options;
     const struct kvc_composed_stage_options *stage = stage_at(config, i);
@@ -209,6 +217,26 @@ static enum kvc_status check_served(const struct kvc_composed_config *config,
         }
     }
     return KVC_OK;
+}
+
+/* Batches that close by size alone must fill before clients stop to wait for them. */
+static enum kvc_status check_batches(const struct kvc_composed_config *config,
+                                     const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    bool closed = workload->arrival == KVC_ARRIVAL_CLOSED;
+    double in_flight = closed ? (double)workload->clients / config->shards : (double)config->outstanding;
+    double fills =
+        batch->bytes > 0 ? batch->bytes / fmax(config->means.request_bytes, 1) : (double)batch->count;
+    bool by_time = batch->timeout_ns > 0 || batch->every_ns > 0;
+    if (config->batched == config->stages || by_time || !kvc_workload_clients_wait(workload) ||
+        in_flight >= config->pipelines * fills) {
+        return KVC_OK;
+    }
+    return FAIL(
+        "system.batch: found batches that close with %.0f requests in each of %u pipelines, but clients wait with "
+        "%.0f requests of a socket in flight; allowed: a timeout, or more of them",
+        fills, config->pipelines, in_flight);
 }
 
 static enum kvc_status check_spread(const struct kvc_composed_config *config, struct kvc_diag *diag)
@@ -306,6 +334,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_spread(config, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_batches(config, &scenario->workload, diag);
     }
     return status == KVC_OK ? check_memory(config, &scenario->workload, diag) : status;
 }

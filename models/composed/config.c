@@ -11,7 +11,7 @@
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/source/fill.h"
 
-enum { LINE_BYTES = 64, DEFAULT_FRAME = 32, OPEN_BATCH = 16384, FRAMES_IN_FLIGHT = 64 };
+enum { LINE_BYTES = 64, DEFAULT_FRAME = 32, OPEN_BATCH = 16384, FRAMES_IN_FLIGHT = 64, FRAMES_LEAST = 8 };
 
 static const char *const place_devices[KVC_COMPOSED_PLACES] = {
     [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",    [KVC_COMPOSED_FPGA] = "fpga",
@@ -227,8 +227,9 @@ static void set_batches(struct kvc_composed_config *config)
     const struct kvc_composed_batch_options *batch = &options->batch;
     bool batches = config->batched < config->stages;
     double usual = !batches           ? (double)FRAMES_IN_FLIGHT * config->frame_requests
-                   : batch->count > 0 ? (double)batch->count * (double)batch->buffers
+                   : batch->count > 0 ? 2.0 * (double)batch->count * (double)batch->buffers
                                       : (double)OPEN_BATCH * (double)batch->buffers;
+    usual = fmax(usual, (double)FRAMES_LEAST * config->frame_requests);
     config->batch_most = !batches           ? config->frame_most
                          : batch->count > 0 ? (uint32_t)batch->count
                                             : (uint32_t)KVC_COMPOSED_BATCH_MAX;

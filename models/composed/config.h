@@ -49,7 +49,7 @@ enum kvc_composed_per { KVC_COMPOSED_PER_REQUEST, KVC_COMPOSED_PER_BATCH, KVC_CO
 
 /* Operations on the real structures, as bits, in the order in which a stage does them. */
 enum kvc_composed_does {
-    KVC_COMPOSED_PARSE = 1 << 0,   /* Reads the request from host memory. */
+    KVC_COMPOSED_PARSE = 1 << 0,   /* Reads the packet, which the NIC has put into the cache. */
     KVC_COMPOSED_WRITE = 1 << 1,   /* Writes the items of SETs, and evicts others for them. */
     KVC_COMPOSED_SEARCH = 1 << 2,  /* Searches the index for the keys of GETs. */
     KVC_COMPOSED_INSERT = 1 << 3,  /* Inserts the items of SETs into the index. */
@@ -126,6 +126,7 @@ struct kvc_composed_stage_options {
     uint64_t burst;
     uint64_t every;
     bool background;
+    bool shared;
     uint64_t queue; /* 0: no limit. */
     int full;       /* enum kvc_composed_full. */
 };

@@ -6,6 +6,22 @@
 
 enum { LINE_BYTES = 64 };
 
+void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_composed_counts *counts,
+                             double times)
+{
+    sum->requests += times * counts->requests;
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        sum->ops[op] += times * counts->ops[op];
+        sum->op_bytes[op] += times * counts->op_bytes[op];
+    }
+    sum->hits += times * counts->hits;
+    sum->request_bytes += times * counts->request_bytes;
+    sum->response_bytes += times * counts->response_bytes;
+    sum->written_bytes += times * counts->written_bytes;
+    sum->items += times * counts->items;
+    sum->item_lines += times * counts->item_lines;
+}
+
 /* How often the work of a stage counts for a batch. */
 static double times_of(const struct kvc_composed_stage *stage, const struct kvc_composed_counts *counts,
                        int per)
@@ -46,7 +62,17 @@ struct touched {
     double following;      /* Lines that follow them. */
     double streamed_bytes; /* Bytes read or written in order, which a core waits for. */
     double passing_bytes;  /* Bytes that nobody waits for. */
+    double packets;        /* Lines of packets, which the NIC has put into the last-level cache. */
 };
+
+/* Returns the lines of packets that a core waits for: the first two of each, after which it fetches ahead. */
+static double packet_lines(const struct kvc_composed_config *config, const struct kvc_composed_counts *counts)
+{
+    double packets = ceil(counts->requests / config->frame_requests);
+    double header_bytes = config->nic != NULL ? (double)config->nic->packet_header_bytes : 0;
+    double bytes = packets > 0 ? header_bytes + counts->request_bytes / packets : 0;
+    return packets * fmin(ceil(bytes / LINE_BYTES), 2);
+}
 
 static struct touched touched_by(const struct kvc_composed_config *config,
                                  const struct kvc_composed_stage *stage,
@@ -58,6 +84,7 @@ static struct touched touched_by(const struct kvc_composed_config *config,
     touched.random += counts->search_lines + counts->insert_lines + counts->erase_lines;
     if ((does & KVC_COMPOSED_PARSE) != 0) {
         touched.passing_bytes += counts->request_bytes;
+        touched.packets = packet_lines(config, counts);
     }
     if ((does & KVC_COMPOSED_WRITE) != 0) { /* From the request to an item that follows the one before it. */
         touched.streamed_bytes += counts->op_bytes[KVC_OP_SET] + counts->written_bytes;
@@ -71,7 +98,6 @@ static struct touched touched_by(const struct kvc_composed_config *config,
     } else if ((does & KVC_COMPOSED_COMPARE) != 0) {
         touched.random += counts->compared;
     }
-    (void)config;
     return touched;
 }
 
@@ -89,7 +115,8 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     }
     /* Lines of different requests overlap; those of one request wait for each other. */
     double overlap = fmax(fmin(stage->options->overlap, counts->requests), 1);
-    double stall_ns = touched.random * config->line_ns / overlap + touched.following * dram->next_line_ns +
+    double stall_ns = touched.random * config->line_ns / overlap + touched.packets * kvc_cpu_llc_hit_ns(cpu) +
+                      touched.following * dram->next_line_ns +
                       kvc_dram_stream_ns(dram, touched.streamed_bytes);
     double missed = 1 - config->llc_frac;
     const struct kvc_dram_load load = {.random_reads = touched.random * missed,

@@ -25,6 +25,11 @@ struct kvc_composed_counts {
     double items, item_lines; /* Items that are read, and their lines. */
 };
 
+/* Adds `times` times the requests of `counts`, and what they write and read, to a sum; what one stage touched
+ * of the index is left out. */
+void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_composed_counts *counts,
+                             double times);
+
 /* Cost of a batch in a stage. */
 struct kvc_composed_cost {
     double busy_ns;    /* Time for which it occupies a server; on a GPU, that of its kernel alone [ns]. */

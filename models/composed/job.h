@@ -28,7 +28,6 @@ struct kvc_composed_job {
     bool knows_outcome;                      /* Its GETs have been compared with the items. */
     uint32_t marks;                          /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
-    double arrived_ns;                       /* When it reached its stage [ns]. */
     double began_ns;                         /* When the stage began with it [ns]. */
     double sent_ns;                          /* Streamed responses: their time on the wire [ns]. */
     double rate;                             /* The same over the time of the stage. */

@@ -122,10 +122,9 @@ static const struct kvc_option stage_rows[] = {
     WORK_ROWS(kvc_composed_stage_options, own.),
     KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
                  "further work, for a stage that has some for each request and some for each batch"),
-    KVC_WORDS_ROW(
-        kvc_composed_stage_options, "does", does, operations, "",
-        "operations on the real index and values, whose lines are charged to the stage; parse: reads the "
-        "request from host memory"),
+    KVC_WORDS_ROW(kvc_composed_stage_options, "does", does, operations, "",
+                  "operations on the real index and values, whose lines are charged to the stage; "
+                  "parse: reads the packet, which the NIC has put into the last-level cache"),
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "when", when, conditions, "",
         "requests that the stage is for; the others pass it by at once, as a batch of their own; empty: "
@@ -146,6 +145,10 @@ static const struct kvc_option stage_rows[] = {
         "larger launches"),
     KVC_BOOL_ROW(kvc_composed_stage_options, "background", background, "false",
                  "whether batches go on at once while the stage works for them"),
+    KVC_BOOL_ROW(
+        kvc_composed_stage_options, "shared", shared, "false",
+        "cpu: whether jobs of all pipelines wait in one queue, from which a core takes one when its own queue is "
+        "empty"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "queue", queue, 0, 1000000, "0",
                   "jobs of each pipeline that may wait for the stage; 0: no limit"),
     KVC_CHOICE_ROW(

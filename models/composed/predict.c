@@ -44,8 +44,10 @@ enum { HITS, MISSES, SETS, DELETES, CLASSES };
 
 struct mix {
     double load_frac, hit_frac;
-    double shard_frac; /* Share of the requests that the fullest socket gets. */
-    double fullest;    /* Requests of the fullest pipeline of a socket over the mean of all. */
+    double frame_requests; /* Mean requests of a frame. */
+    bool clients_wait;     /* Clients send when they are answered. */
+    double shard_frac;     /* Share of the requests that the fullest socket gets. */
+    double fullest;        /* Requests of the fullest pipeline of a socket over the mean of all. */
     struct kvc_composed_lines lines;
     struct kvc_composed_counts kind[CLASSES][2]; /* Per request of the load; [1]: with a large value. */
 };
@@ -109,6 +111,13 @@ static struct mix mix_of(const struct kvc_scenario *scenario)
     struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
     struct mix mix = {.hit_frac = kvc_composed_hit_frac(scenario),
                       .load_frac = kvc_composed_load_frac(scenario)};
+    /* Clients of a closed loop that are answered together send together. */
+    mix.frame_requests = config->frame_mean;
+    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
+        mix.frame_requests =
+            fmax(fmin(config->frame_mean, (double)scenario->workload.clients / config->shards), 1);
+    }
+    mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
     if (config->index != NULL) {
         mix.lines = kvc_composed_index_lines(config->index, mix.load_frac);
     }
@@ -120,22 +129,6 @@ static struct mix mix_of(const struct kvc_scenario *scenario)
         add_sample(&mix, config, &sample[i]);
     }
     return mix;
-}
-
-static void add_counts(struct kvc_composed_counts *sum, const struct kvc_composed_counts *counts,
-                       double times)
-{
-    sum->requests += times * counts->requests;
-    for (int op = 0; op < KVC_OP_COUNT; op++) {
-        sum->ops[op] += times * counts->ops[op];
-        sum->op_bytes[op] += times * counts->op_bytes[op];
-    }
-    sum->hits += times * counts->hits;
-    sum->request_bytes += times * counts->request_bytes;
-    sum->response_bytes += times * counts->response_bytes;
-    sum->written_bytes += times * counts->written_bytes;
-    sum->items += times * counts->items;
-    sum->item_lines += times * counts->item_lines;
 }
 
 static bool meets(int class, bool large, uint32_t when)
@@ -163,7 +156,7 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
     for (int class = 0; class < CLASSES; class ++) {
         for (int large = 0; large < 2; large++) {
             if (meets(class, large, options->when)) {
-                add_counts(&counts, &mix->kind[class][large], requests);
+                kvc_composed_counts_add(&counts, &mix->kind[class][large], requests);
             }
         }
     }
@@ -195,18 +188,24 @@ struct demands {
     double busy_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of its servers for a request [ns]. */
     double pool_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of a pool for a request, over its servers [ns]. */
     double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
+    double batched_ns;         /* The longest of those of batches. */
     double buffers_ns;         /* Time of the buffers [ns]. */
     double slowest_ns;         /* The longest of all. */
 };
 
-/* Returns the requests of a batch of a pipeline that gets per_ns requests. */
-static double batch_requests(const struct kvc_composed_config *config, double per_ns)
+/* Returns the most requests of a batch: those that close it, or those that clients keep in a pipeline. */
+static double batch_most(const struct kvc_composed_config *config)
 {
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     double requests = config->batch_most, each_bytes = fmax(config->means.request_bytes, 1);
-    if (batch->bytes > 0) {
-        requests = fmin(requests, batch->bytes / each_bytes);
-    }
+    return batch->bytes > 0 ? fmax(fmin(requests, batch->bytes / each_bytes), 1) : requests;
+}
+
+/* Returns the requests of a batch that closes by time, of a pipeline that gets per_ns requests. */
+static double batch_requests(const struct kvc_composed_config *config, double per_ns)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double requests = batch_most(config);
     if (batch->timeout_ns > 0) {
         requests = fmin(requests, 1 + per_ns * batch->timeout_ns);
     }
@@ -214,6 +213,11 @@ static double batch_requests(const struct kvc_composed_config *config, double pe
         requests = fmin(requests, per_ns * batch->every_ns);
     }
     return fmax(requests, 1);
+}
+
+static double most_of_burst(const struct mix *mix, const struct kvc_composed_stage *stage)
+{
+    return mix->frame_requests * (double)stage->options->burst;
 }
 
 /* Returns the requests that a stage serves at a time: a batch, or the frames that come while one of its
@@ -224,23 +228,24 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     enum { ROUNDS = 20 };
     const struct kvc_composed_stage *stage = &config->stage[number];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-    double requests = config->frame_mean, most = requests * (double)stage->options->burst;
+    double requests = mix->frame_requests, most = most_of_burst(mix, stage);
     if (number >= config->batched) {
         return batch;
     }
-    double of_server = per_ns / (pool->servers * (pool->of_node ? 1.0 : config->pipelines));
+    double of_server = per_ns / pool->servers * (pool->of_node ? 1 : mix->fullest / config->pipelines);
     for (int i = 0; i < ROUNDS && most > requests; i++) {
         const struct kvc_composed_counts counts = counts_of(config, mix, number, requests);
         double next = of_server * kvc_composed_cost_of(config, number, &counts, 1).busy_ns;
-        requests = fmin(fmax(next, config->frame_mean), most);
+        requests = fmin(fmax(next, mix->frame_requests), most);
     }
     return requests;
 }
 
-static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *mix,
-                                 double per_ns)
+/* Returns the demands with batches of `batch` requests. */
+static struct demands demands_with(const struct kvc_composed_config *config, const struct mix *mix,
+                                   double per_ns, double batch)
 {
-    struct demands demands = {.requests = batch_requests(config, per_ns / config->pipelines)};
+    struct demands demands = {.requests = batch};
     double inside_ns = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
@@ -254,6 +259,10 @@ static struct demands demands_of(const struct kvc_composed_config *config, const
         struct kvc_composed_cost cost = kvc_composed_cost_of(config, i, &counts, 1);
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
         demands.busy_ns[i] = cost.busy_ns / requests;
+        if (i < config->batched && stage->options->burst > 1 && requests < most_of_burst(mix, stage)) {
+            /* The servers are busy with bursts that may still grow. */
+            demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
+        }
         demands.stage_ns[i] = stage->options->background ? 0 : (cost.busy_ns + cost.latency_ns) / every;
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
@@ -261,15 +270,41 @@ static struct demands demands_of(const struct kvc_composed_config *config, const
         inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;
     }
     for (uint32_t i = 0; i < config->pools; i++) {
-        double fullest = config->pool[i].of_node ? 1 : mix->fullest;
-        demands.slowest_ns = fmax(demands.slowest_ns, fullest * demands.pool_ns[i]);
+        double fullest = config->pool[i].of_node ? 1 : mix->fullest, pool_ns = fullest * demands.pool_ns[i];
+        bool batches = config->pool[i].stages >> config->batched != 0;
+        demands.slowest_ns = fmax(demands.slowest_ns, pool_ns);
+        demands.batched_ns = batches ? fmax(demands.batched_ns, pool_ns) : demands.batched_ns;
     }
-    if (config->batched < config->stages) { /* A buffer fills, too, at the pace of its pipeline. */
-        double others = fmax((double)config->options->batch.buffers - 1, 0.5);
-        demands.buffers_ns = inside_ns / (others * demands.requests * config->pipelines);
+    demands.batched_ns = fmax(demands.batched_ns, demands.card_ns);
+    if (config->batched < config->stages) { /* What waits for a buffer fills it at once. */
+        double buffers = (double)config->options->batch.buffers * config->pipelines;
+        demands.buffers_ns = inside_ns / (buffers * demands.requests);
     }
-    demands.slowest_ns =
-        fmax(fmax(demands.slowest_ns, demands.buffers_ns), fmax(demands.card_ns, demands.memory_ns));
+    demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
+    return demands;
+}
+
+/* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
+ * busy. */
+static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *mix,
+                                 double per_ns)
+{
+    enum { ROUNDS = 12 };
+    double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
+    struct demands demands = demands_with(config, mix, per_ns, requests);
+    for (int i = 0; i < ROUNDS && requests < most; i++) {
+        double over = per_ns * fmax(demands.buffers_ns, demands.batched_ns);
+        if (over <= 1) {
+            break;
+        }
+        requests = fmin(requests * over, most);
+        demands = demands_with(config, mix, per_ns, requests);
+    }
+    if (requests < most &&
+        demands.buffers_ns * per_ns > 1) { /* It is, up to the rounding of the last round. */
+        demands.buffers_ns = 1 / per_ns;
+    }
+    demands.slowest_ns = fmax(demands.slowest_ns, demands.buffers_ns);
     return demands;
 }
 
@@ -299,10 +334,14 @@ static double batch_wait_ns(const struct kvc_composed_config *config, double req
     return batch->every_ns > 0 ? fmin(fill_ns, batch->every_ns) : fill_ns;
 }
 
-/* Adds the latency of requests that find all servers free: they wait for their batch to close, the first ones
+/* The latency of requests that find all servers free: they wait for their batch to close, the first ones
  * longest, and the first ones are answered first. */
-static void add_way(struct kvc_latency_law *law, const struct kvc_composed_config *config,
-                    const struct demands *demands, double per_ns)
+struct way {
+    double least_ns, spread_ns;
+};
+
+static struct way way_of(const struct kvc_composed_config *config, const struct mix *mix,
+                         const struct demands *demands, double per_ns)
 {
     uint32_t last = config->stages - 1;
     bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
@@ -313,9 +352,9 @@ static void add_way(struct kvc_latency_law *law, const struct kvc_composed_confi
         bool in_batch = i >= config->batched;
         if (i == answers && spreads) {
             spread_ns = demands->stage_ns[i];
-        } else if (i == last && wire) {
-            fixed_ns += demands->stage_ns[i] / (in_batch ? demands->requests : 1) *
-                        (in_batch ? config->frame_mean : 1);
+        } else if (i == last && wire && in_batch) { /* The last frame leaves after the others. */
+            fixed_ns +=
+                demands->stage_ns[i] / demands->requests * fmin(config->frame_mean, demands->requests);
         } else {
             fixed_ns += demands->stage_ns[i];
         }
@@ -323,7 +362,31 @@ static void add_way(struct kvc_latency_law *law, const struct kvc_composed_confi
     if (config->batched < config->stages) {
         fill_ns = batch_wait_ns(config, demands->requests, per_ns);
     }
-    kvc_latency_add(law, 1, fixed_ns + fmin(fill_ns, spread_ns), fabs(fill_ns - spread_ns));
+    if (mix->clients_wait && demands->requests < batch_most(config)) {
+        /* Who is answered together asks together, and waits until time closes the batch. */
+        return (struct way){fixed_ns + fill_ns, spread_ns};
+    }
+    return (struct way){fixed_ns + fmin(fill_ns, spread_ns), fabs(fill_ns - spread_ns)};
+}
+
+/* Returns the rate of a socket whose clients keep `in_flight` requests in it and pause for think_ns in
+ * between: by Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
+static double waiting_rate(const struct kvc_composed_config *config, const struct mix *mix, double in_flight,
+                           double think_ns, double capacity)
+{
+    enum { ROUNDS = 60 };
+    double low = 1e-9, high = capacity;
+    for (int i = 0; i < ROUNDS; i++) {
+        double middle = sqrt(low * high);
+        struct demands demands = demands_of(config, mix, middle);
+        struct way way = way_of(config, mix, &demands, middle);
+        if (middle * (way.least_ns + way.spread_ns / 2 + think_ns) <= in_flight) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
@@ -348,7 +411,7 @@ static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *s
 
 double kvc_composed_window_ns(const struct kvc_scenario *scenario)
 {
-    static const double shortest_ns = 200e3, batches = 8, saturated_mops = 5;
+    static const double shortest_ns = 200e3, longest_ns = 2e6, batches = 8, saturated_mops = 5;
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
@@ -359,7 +422,7 @@ double kvc_composed_window_ns(const struct kvc_scenario *scenario)
         batch_ns = batch->timeout_ns > 0 ? fmin(batch_ns, batch->timeout_ns) : batch_ns;
         batch_ns = batch->every_ns > 0 ? fmin(batch_ns, batch->every_ns) : batch_ns;
     }
-    return fmax(batches * batch_ns, shortest_ns);
+    return fmin(fmax(batches * batch_ns, shortest_ns), longest_ns);
 }
 
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
@@ -374,14 +437,20 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
                                                  : "pipelines get equal shares"};
     /* Rates are those of the mean socket, and the fullest one is the first that has no time left. */
     double capacity = capacity_of(config, &mix) / (mix.shard_frac * config->shards), per_ns = capacity;
-    if (workload->arrival != KVC_ARRIVAL_SATURATE) {
+    bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
+         saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
+    double in_flight = closed ? (double)workload->clients / config->shards : (double)config->outstanding;
+    double think_ns = closed ? workload->think_ns : 0;
+    if (closed || saturates) {
+        per_ns = waiting_rate(config, &mix, in_flight, think_ns, capacity);
+    } else {
         per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
     }
     struct demands demands = demands_of(config, &mix, per_ns);
-    add_way(&law, config, &demands, per_ns);
-    if (workload->arrival == KVC_ARRIVAL_SATURATE) {
-        per_ns = fmin(per_ns, (double)config->outstanding / kvc_latency_alone_ns(&law));
-        kvc_latency_closed(&law, (double)config->outstanding / per_ns);
+    struct way way = way_of(config, &mix, &demands, per_ns);
+    kvc_latency_add(&law, 1, way.least_ns, way.spread_ns);
+    if (closed || saturates) {
+        kvc_latency_closed(&law, in_flight / per_ns - think_ns);
     } else {
         add_queues(&law, scenario, &mix, &demands, per_ns);
     }
@@ -400,7 +469,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
     kvc_metrics_set(model, "hit_frac", mix.hit_frac);
     kvc_metrics_set(model, "requests_per_batch",
-                    config->batched < config->stages ? demands.requests : config->frame_mean);
+                    config->batched < config->stages ? demands.requests : mix.frame_requests);
     kvc_metrics_set(model, "fullest_pipeline_over_mean", mix.fullest);
     kvc_metrics_set(model, "memory_frac", per_ns * demands.memory_ns);
     return KVC_OK;

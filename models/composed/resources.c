@@ -53,22 +53,27 @@ static unsigned on_pcie(const struct kvc_scenario *scenario)
     return stages_on(scenario, KVC_COMPOSED_PCIE_DOWN, KVC_COMPOSED_PCIE_UP);
 }
 
-/* The sizes of structures do not depend on the speed of devices. What stages state as work of a core goes
- * with the core, because the times are those at its clock. */
-static void speed_cpu(struct kvc_scenario *scenario, double factor)
+/* Makes what stages on a device state as times, or as cycles of a stated clock, faster. */
+static void speed_stages(struct kvc_composed_options *options, int place, double factor)
 {
-    struct kvc_composed_options *options = scenario->options;
-    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
     for (uint32_t i = 0; i < options->stage_count; i++) {
         struct kvc_composed_stage_options *stage = &options->stage[i];
-        bool on = stage->on == KVC_COMPOSED_CPU;
-        stage->own.ns /= on ? factor : 1;
-        stage->own.cycles /= on ? factor : 1;
+        if (stage->on != place) {
+            continue;
+        }
+        stage->own.ns /= factor;
+        stage->own.cycles /= place == KVC_COMPOSED_CPU ? factor : 1;
         for (uint32_t j = 0; j < stage->work_count; j++) {
-            stage->work[j].ns /= on ? factor : 1;
-            stage->work[j].cycles /= on ? factor : 1;
+            stage->work[j].ns /= factor;
+            stage->work[j].cycles /= place == KVC_COMPOSED_CPU ? factor : 1;
         }
     }
+}
+
+static void speed_cpu(struct kvc_scenario *scenario, double factor)
+{
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_cpu_kind), factor);
+    speed_stages(scenario->options, KVC_COMPOSED_CPU, factor);
 }
 
 static void speed_memory(struct kvc_scenario *scenario, double factor)
@@ -79,12 +84,14 @@ static void speed_memory(struct kvc_scenario *scenario, double factor)
 static void speed_gpu(struct kvc_scenario *scenario, double factor)
 {
     kvc_gpu_speed_up(kvc_node_device(&scenario->node, &kvc_gpu_kind), factor);
+    speed_stages(scenario->options, KVC_COMPOSED_GPU, factor);
 }
 
 static void speed_fpga(struct kvc_scenario *scenario, double factor)
 {
     struct kvc_fpga *fpga = kvc_node_device(&scenario->node, &kvc_fpga_kind);
     fpga->clock_hz *= factor;
+    speed_stages(scenario->options, KVC_COMPOSED_FPGA, factor);
 }
 
 static void speed_nic(struct kvc_scenario *scenario, double factor)

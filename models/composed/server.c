@@ -8,7 +8,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
-enum { ARRIVES, ENDS, TIMES_OUT, CYCLES };
+enum { ARRIVES, ENDS, TIMES_OUT, CYCLES, SENDS };
 
 static struct kvc_composed_job *job_of(const struct kvc_composed_server *server, uint32_t number)
 {
@@ -157,11 +157,12 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
             server->done_ns[j] = done_ns;
         }
     }
+    double answered_ns = server->done_ns[count - 1];
     record(server, number);
     if (is_batch) {
         batch_is_free(server, pipeline, ended_ns);
     }
-    send_frames(server, ended_ns + config->path_ns);
+    send_frames(server, answered_ns);
     send_reactions(server, ended_ns);
 }
 
@@ -242,11 +243,14 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
     } else {
         struct kvc_composed_station *to = station_of(server, next, job->pipeline);
         uint64_t room = room_of(config, next);
-        if (room > 0 && to->queue.count >= room) {
-            if (!drops(server, next)) {
-                kvc_ring_push(&to->held, (uint64_t)(station - server->station) << 32 | number, next);
-                return;
-            }
+        uint32_t waiting = config->stage[next].options->shared ? server->shared[next].count : to->queue.count;
+        bool is_full = room > 0 && waiting >= room,
+             own_pool = config->stage[next].pool == config->stage[stage].pool;
+        if (is_full && !drops(server, next) && !own_pool) {
+            kvc_ring_push(&to->held, (uint64_t)(station - server->station) << 32 | number, next);
+            return;
+        }
+        if (is_full && drops(server, next)) {
             drop(server, number, now_ns);
         } else if (latency_ns > 0) {
             kvc_events_add(&server->events, now_ns + latency_ns, ARRIVES, (uint16_t)next, number);
@@ -351,10 +355,21 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_pipeline *pipeline = &server->pipeline[job->pipeline];
     struct kvc_composed_counts counts = job->counts;
+    bool kept = at->options->background || at->options->every > 1;
     if (at->options->does != 0) {
-        bool kept = at->options->background || at->options->every > 1;
         kvc_composed_execute(&server->structures, job, at->options->does,
                              kept ? &pipeline->writes[stage] : NULL, true, &counts);
+    }
+    if (kept) { /* The stage works for all batches since it last did. */
+        struct kvc_composed_counts all = pipeline->kept[stage];
+        all.inserts = counts.inserts;
+        all.insert_lines = counts.insert_lines;
+        all.erases = counts.erases;
+        all.erase_lines = counts.erase_lines;
+        counts = all;
+        pipeline->kept[stage] = (struct kvc_composed_counts){0};
+        pipeline->ghosts[stage] -= job->is_ghost;
+        pipeline->blocked[stage] -= at->options->background && !job->is_ghost;
     }
     struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, server->stretch);
     job->began_ns = now_ns;
@@ -403,14 +418,52 @@ static void join_burst(struct kvc_composed_server *server, struct kvc_composed_s
     }
 }
 
+/* Takes the next job for a station: of its own queue, or else of one that all pipelines share. Returns false
+ * if there is none. */
+static bool take_job(struct kvc_composed_server *server, struct kvc_composed_station *station,
+                     uint32_t *number, uint32_t *stage)
+{
+    uint32_t stages = server->config->pool[station->pool].stages;
+    if (station->queue.count > 0) {
+        struct kvc_ring_entry entry = kvc_ring_pop(&station->queue);
+        *number = (uint32_t)entry.value;
+        *stage = entry.tag;
+        join_burst(server, station, *number, *stage);
+        return true;
+    }
+    for (; stages != 0; stages &= stages - 1) {
+        struct kvc_ring *shared = &server->shared[__builtin_ctz(stages)];
+        if (shared->count > 0) {
+            *stage = (uint32_t)__builtin_ctz(stages);
+            *number = (uint32_t)kvc_ring_pop(shared).value;
+            job_of(server, *number)->pipeline = station->pipeline;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns)
 {
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
-    while (station->queue.count > 0 && station->busy < pool->servers) {
-        struct kvc_ring_entry entry = kvc_ring_pop(&station->queue);
-        join_burst(server, station, (uint32_t)entry.value, entry.tag);
-        begin(server, station, (uint32_t)entry.value, entry.tag, now_ns);
+    uint32_t number, stage;
+    while (station->busy < pool->servers && take_job(server, station, &number, &stage)) {
+        begin(server, station, number, stage, now_ns);
         take_held(server, station, now_ns);
+    }
+}
+
+/* Queues a job that any pipeline may serve, and wakes one that is idle. */
+static void share_job(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    kvc_ring_push(&server->shared[stage], number, stage);
+    for (uint32_t i = 0; i < config->pipelines; i++) {
+        struct kvc_composed_station *station = station_of(server, stage, i);
+        if (station->busy < config->pool[station->pool].servers) {
+            serve(server, station, now_ns);
+            return;
+        }
     }
 }
 
@@ -475,6 +528,7 @@ static bool keep_writes(struct kvc_composed_server *server, uint32_t number, uin
     struct kvc_composed_pipeline *pipeline = &server->pipeline[job->pipeline];
     struct kvc_composed_counts counts;
     kvc_composed_execute(&server->structures, job, options->does, &pipeline->writes[stage], false, &counts);
+    kvc_composed_counts_add(&pipeline->kept[stage], &job->counts, 1);
     if (++pipeline->batches[stage] < options->every) {
         return false;
     }
@@ -489,7 +543,8 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
     const struct kvc_composed_job *job = job_of(server, number);
     job_of(server, ghost)->is_ghost = true;
     job_of(server, ghost)->pipeline = job->pipeline;
-    job_of(server, ghost)->counts = job->counts;
+    job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
+    server->pipeline[job->pipeline].ghosts[stage]++;
     struct kvc_composed_station *station = station_of(server, stage, job->pipeline);
     kvc_ring_push(&station->queue, ghost, stage);
     serve(server, station, now_ns);
@@ -512,21 +567,28 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
         pass_by(server, others, stage, now_ns);
     }
     if (options->background || options->every > 1) {
-        bool due = keep_writes(server, number, stage);
-        if (due && options->background) {
+        struct kvc_composed_pipeline *pipeline = &server->pipeline[job_of(server, number)->pipeline];
+        bool due = keep_writes(server, number, stage), background = options->background;
+        /* While such work still waits, batches wait for the stage as for any other. */
+        bool waits = background && (pipeline->blocked[stage] > 0 || (due && pipeline->ghosts[stage] > 0));
+        if (background && due && !waits) {
             leave_ghost(server, number, stage, now_ns);
         }
-        if (!due || options->background) {
+        if (!waits && (background || !due)) {
             pass_by(server, number, stage, now_ns);
             return;
         }
+        pipeline->blocked[stage] += background;
     }
     if (answers_by_wire(config, stage)) {
         answer_at_once(server, number, stage, now_ns);
         return;
     }
+    if (options->shared) {
+        share_job(server, number, stage, now_ns);
+        return;
+    }
     struct kvc_composed_station *station = station_of(server, stage, job_of(server, number)->pipeline);
-    job_of(server, number)->arrived_ns = now_ns;
     kvc_ring_push(&station->queue, number, stage);
     serve(server, station, now_ns);
 }
@@ -687,13 +749,29 @@ static void send_frames(struct kvc_composed_server *server, double now_ns)
     }
 }
 
-/* Takes what clients send because of an answer, within the slice. */
+/* Notes when a client that has been answered sends next, if it is within the slice. */
 static void send_reactions(struct kvc_composed_server *server, double now_ns)
 {
     bool closed = server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
-    while ((closed || kvc_source_fills(server->source)) && send_frame(server, now_ns, server->until_ns)) {
+    if (!closed && !kvc_source_fills(server->source)) {
+        return;
+    }
+    double next_ns = kvc_source_next_ns(server->source, server->number) - server->stopped_ns;
+    next_ns = kvc_later_ns(next_ns, now_ns);
+    if (next_ns < server->sends_ns && next_ns <= server->until_ns) {
+        server->sends_ns = next_ns;
+        kvc_events_add(&server->events, next_ns, SENDS, 0, 0);
+    }
+}
+
+/* Takes the frames that leave by now_ns. */
+static void take_reactions(struct kvc_composed_server *server, double now_ns)
+{
+    server->sends_ns = INFINITY;
+    while (send_frame(server, now_ns, now_ns)) {
         ;
     }
+    send_reactions(server, now_ns);
 }
 
 /* ---- the GPU ---- */
@@ -733,6 +811,9 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         }
         break;
     }
+    case SENDS:
+        take_reactions(server, now_ns);
+        break;
     default:
         for (uint32_t i = 0; i < server->config->pipelines; i++) {
             if (server->pipeline[i].open != NULL && server->pipeline[i].open->rows->count > 0) {
@@ -746,13 +827,17 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
 void kvc_composed_server_advance(struct kvc_composed_server *server, double time_ns, double slice_end_ns)
 {
     double until_ns = time_ns - server->stopped_ns;
-    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    const struct kvc_workload *workload = &server->scenario->workload;
+    bool saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
     server->slice_end_ns = slice_end_ns;
     server->until_ns = until_ns;
     send_frames(server, server->advanced_ns);
-    while (!saturates && send_frame(server, server->advanced_ns, until_ns)) {
+    bool reacts = workload->arrival == KVC_ARRIVAL_CLOSED || kvc_source_fills(server->source);
+    while (!saturates && !reacts && send_frame(server, server->advanced_ns, until_ns)) {
         ;
     }
+    server->sends_ns = INFINITY;
+    send_reactions(server, server->advanced_ns);
     for (;;) {
         double event_ns = kvc_events_next_ns(&server->events);
         double kernel_ns = server->gpu != NULL ? kvc_gpu_streams_next_ns(server->gpu) : INFINITY;
@@ -862,6 +947,9 @@ void kvc_composed_server_close(struct kvc_composed_server *server)
     for (uint32_t i = 0; i < server->stations; i++) {
         kvc_ring_free(&server->station[i].queue);
         kvc_ring_free(&server->station[i].held);
+    }
+    for (uint32_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
+        kvc_ring_free(&server->shared[i]);
     }
     kvc_composed_structures_close(&server->structures);
     kvc_events_free(&server->events);

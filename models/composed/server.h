@@ -45,6 +45,9 @@ struct kvc_composed_pipeline {
     double open_bytes;
     struct kvc_ring held; /* Frames that wait for a free batch, with the station that holds them. */
     struct kvc_composed_writes writes[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
+    struct kvc_composed_counts kept[KVC_COMPOSED_STAGES_MAX];   /* By stage: batches whose writes wait. */
+    uint32_t blocked[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for work in the background. */
+    uint32_t ghosts[KVC_COMPOSED_STAGES_MAX];  /* By stage: work in the background that waits. */
     uint32_t batches[KVC_COMPOSED_STAGES_MAX]; /* By stage: batches since its writes were done. */
 };
 
@@ -66,6 +69,7 @@ struct kvc_composed_server {
     uint32_t stations;
     struct kvc_composed_station *station;
     struct kvc_composed_pipeline *pipeline;
+    struct kvc_ring shared[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that any pipeline may serve. */
     struct kvc_gpu_streams *gpu;
     uint32_t streams;
     uint32_t *stream_job, *stream_station; /* By stream: its job and station. */
@@ -87,6 +91,7 @@ struct kvc_composed_server {
     double *done_ns;     /* Scratch, by row. */
     bool *moves;         /* Scratch, by row. */
     double slice_end_ns; /* End of the slice that is being simulated. */
+    double sends_ns;     /* Clients that wait: when the next one sends [ns]. */
     double until_ns;     /* The same by the server's clock. */
     double advanced_ns, stopped_ns;
 };

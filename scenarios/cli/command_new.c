@@ -378,6 +378,9 @@ static enum kvc_status add_first(struct draft *draft, struct kvc_diag *diag)
 {
     const struct kvc_model *model = kvc_model_find(find(&draft->value, "system.kind"));
     enum kvc_status status = KVC_OK;
+    if (model == NULL) { /* The loader says so later. */
+        return KVC_OK;
+    }
     for (uint32_t i = 0; model->first != NULL && model->first[i][0] != NULL && status == KVC_OK; i++) {
         if (find(draft->set, model->first[i][0]) == NULL) {
             status = kvc_overrides_add(&draft->value, model->first[i][0], model->first[i][1], diag);
@@ -517,8 +520,10 @@ static void write_members(const struct draft *draft, const char *parent, int ind
         if (is_known) {
             continue;
         }
-        if (key[length] == '\0') {
-            write_meaning(draft, path, indent, out);
+        if (key[length] == '\0' || strcmp(parent, "system.") == 0) {
+            char option[KVC_PATH_MAX];
+            snprintf(option, sizeof(option), "%.*s", (int)bytes + length, path);
+            write_meaning(draft, option, indent, out);
         }
         fprintf(out, isdigit((unsigned char)*key) ? "%*s[%.*s] = " : "%*s%.*s = ", indent, "", length, key);
         if (key[length] == '\0') {

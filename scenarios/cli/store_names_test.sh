@@ -91,7 +91,7 @@ foreign_includes() { # TREE: prints every include by which one store uses anothe
         [ ! -d "kernels/$name" ] || includes "kernels/$name" "kernels/($others)/"
     done
     for folder in ${kernel_users//|/ }; do
-        [ ! -d "$folder" ] || includes "$folder" "(models|\.\.)/($(paste -sd'|' <<<"$stores"))/"
+        [ ! -d "$folder" ] || includes "$folder" "(models|\.\.)/($(grep -vx "${folder##*/}" <<<"$stores" | paste -sd'|'))/"
     done
 }
 
