@@ -1,0 +1,500 @@
+#include "scenarios/run/compositions/composition_fixture.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/rng.h"
+
+enum {
+    STAGES_MAX = 12,
+    ROOMY = 7 /* Stages from which on each operation adds at most one. */,
+    HARDWARE_THREADS = 112 /* Of the default CPU. */
+};
+
+enum { PARSE = 1, WRITE = 2, SEARCH = 4, INSERT = 8, ERASE = 16, COMPARE = 32, READ = 64, OPERATIONS = 7 };
+
+static const char *const operation_names[] = {"parse", "write",   "search", "insert",
+                                              "erase", "compare", "read"};
+
+struct stage {
+    const char *on;
+    uint32_t cores, streams, interval, does, burst, every, queue;
+    char pool;             /* A letter; 0: none. */
+    const char *when, *of; /* NULL: not stated. */
+    const char *work;      /* Name of its own work; NULL: none. */
+    double amount;
+    const char *per; /* What it counts for; NULL: not stated. */
+    double batch_ns; /* Further work for each batch; 0: none. */
+    double overlap;
+    bool background, shared, drop;
+};
+
+struct composition {
+    uint32_t pipelines, sockets, stages, per_frame;
+    const char *gpu, *pcie; /* NULL: none. */
+    bool has_fpga, receives, sends;
+    uint32_t index; /* Number of its kernel; 0: none. */
+    bool has_values, index_there, values_there;
+    const char *spread;
+    uint32_t batched; /* Stage in front of which batches form; `stages`: none. */
+    uint32_t count, buffers;
+    double bytes, timeout_ns, every_ns;
+    double keys, key_bytes, value_bytes, get, set, del;
+    double zipf; /* 0: uniform. */
+    struct stage stage[STAGES_MAX];
+};
+
+/* ---- drawing ---- */
+
+static double between(struct kvc_rng *rng, double low, double high)
+{
+    return low * pow(high / low, kvc_rng_unit(rng));
+}
+
+static uint32_t whole(struct kvc_rng *rng, double low, double high)
+{
+    return (uint32_t)floor(between(rng, low, high + 0.99));
+}
+
+static bool happens(struct kvc_rng *rng, double share)
+{
+    return kvc_rng_unit(rng) < share;
+}
+
+static bool is_on(const struct stage *stage, const char *place)
+{
+    return strcmp(stage->on, place) == 0;
+}
+
+static bool is_link(const struct stage *stage)
+{
+    return !is_on(stage, "cpu") && !is_on(stage, "gpu") && !is_on(stage, "fpga");
+}
+
+static void draw_machine(struct kvc_rng *rng, struct composition *drawn)
+{
+    drawn->sockets = happens(rng, 0.2) ? 2 : 1;
+    drawn->pipelines = happens(rng, 0.3) ? 1 : whole(rng, 1, 8);
+    if (happens(rng, 0.5)) {
+        bool is_new = happens(rng, 0.6);
+        drawn->gpu = is_new ? "h200" : "tesla-k40c";
+        drawn->pcie = is_new ? "pcie5-x16" : "pcie3-k40c";
+    }
+    drawn->has_fpga = happens(rng, 0.2);
+    drawn->receives = happens(rng, 0.75);
+    drawn->sends = happens(rng, drawn->receives ? 0.9 : 0.1);
+}
+
+/* The old GPU states no rate of random accesses, so that it holds no items. */
+static void draw_structures(struct kvc_rng *rng, struct composition *drawn)
+{
+    bool is_new = drawn->gpu != NULL && strcmp(drawn->gpu, "h200") == 0;
+    drawn->index = happens(rng, 0.15) ? 0 : 1 + (uint32_t)kvc_rng_below(rng, 10);
+    drawn->index_there = drawn->index > 0 && drawn->gpu != NULL && happens(rng, 0.7);
+    drawn->has_values = drawn->index > 0 && happens(rng, 0.6);
+    drawn->values_there = drawn->has_values && is_new && happens(rng, 0.3);
+    drawn->keys = floor(between(rng, 1e4, 1e5));
+    drawn->key_bytes = floor(between(rng, 8, 64));
+    drawn->value_bytes = floor(between(rng, 8, 400));
+    drawn->get = happens(rng, 0.2) ? 1 : happens(rng, 0.3) ? 0.5 : 0.95;
+    drawn->del = happens(rng, 0.2) ? (1 - drawn->get) / 2 : 0;
+    drawn->set = 1 - drawn->get - drawn->del;
+    drawn->zipf = happens(rng, 0.4) ? 0.5 + 0.49 * kvc_rng_unit(rng) : 0;
+}
+
+/* Draws what a stage costs for each request, and at times for each batch. */
+static void draw_work(struct kvc_rng *rng, const struct composition *drawn, struct stage *stage)
+{
+    bool is_new = drawn->gpu != NULL && strcmp(drawn->gpu, "h200") == 0;
+    if (is_on(stage, "cpu")) {
+        static const char *const works[] = {"cycles", "ns", "lines", "bytes"};
+        static const double most[] = {2000, 500, 8, 256};
+        uint32_t kind = happens(rng, 0.6) ? 0 : (uint32_t)kvc_rng_below(rng, 4);
+        stage->work = works[kind];
+        stage->amount = most[kind] * between(rng, 0.02, 1);
+        stage->overlap = happens(rng, 0.3) ? floor(between(rng, 2, 16)) : 1;
+    } else if (is_on(stage, "gpu")) {
+        bool lines = is_new && happens(rng, 0.3);
+        stage->work = lines ? "lines" : "ns";
+        stage->amount = (lines ? 4 : 2) * between(rng, 0.02, 1);
+    } else if (is_on(stage, "fpga")) {
+        stage->work = "cycles";
+        stage->amount = floor(between(rng, 10, 200));
+    } else if (!is_on(stage, "nic.rx") && !is_on(stage, "nic.tx")) {
+        stage->work = "bytes";
+        stage->amount = floor(between(rng, 4, 64));
+    }
+    if (stage->work != NULL && happens(rng, 0.15)) {
+        static const char *const of[] = {"get", "set", "get, delete"};
+        stage->of = of[kvc_rng_below(rng, 3)];
+    }
+    if (stage->work != NULL && happens(rng, 0.1)) {
+        stage->per = "byte";
+        stage->amount /= 32;
+    }
+    stage->batch_ns = !is_link(stage) && happens(rng, 0.2) ? floor(between(rng, 20, 1000)) : 0;
+}
+
+/* Adds a stage at the end and returns it. */
+static struct stage *add(struct kvc_rng *rng, struct composition *drawn, const char *on)
+{
+    struct stage *stage = &drawn->stage[drawn->stages++];
+    *stage = (struct stage){
+        .on = on, .cores = 1, .streams = 1, .interval = 1, .burst = 1, .every = 1, .overlap = 1};
+    draw_work(rng, drawn, stage);
+    if (is_on(stage, "cpu")) {
+        stage->cores = whole(rng, 1, 4);
+    } else if (is_on(stage, "gpu")) {
+        stage->streams = whole(rng, 1, 4);
+    } else if (is_on(stage, "fpga")) {
+        stage->interval = whole(rng, 1, 8);
+    }
+    return stage;
+}
+
+static void add_filler(struct kvc_rng *rng, struct composition *drawn)
+{
+    bool fpga = drawn->has_fpga && happens(rng, 0.5), gpu = drawn->gpu != NULL && happens(rng, 0.2);
+    add(rng, drawn, fpga ? "fpga" : gpu ? "gpu" : "cpu");
+}
+
+static bool is_there(const struct composition *drawn, uint32_t operation)
+{
+    return (operation & (SEARCH | INSERT | ERASE)) != 0 ? drawn->index_there
+           : operation == PARSE                         ? false
+                                                        : drawn->values_there;
+}
+
+/* Returns an operation that comes next, of those that are left. */
+static uint32_t draw_operation(struct kvc_rng *rng, uint32_t left)
+{
+    for (;;) {
+        uint32_t operation = 1u << kvc_rng_below(rng, OPERATIONS);
+        uint32_t needs = operation == INSERT                        ? WRITE
+                         : operation == COMPARE                     ? SEARCH
+                         : operation == READ                        ? SEARCH | COMPARE
+                         : operation == WRITE || operation == PARSE ? 0
+                                                                    : PARSE;
+        if ((left & operation) != 0 && (left & needs) == 0) {
+            return operation;
+        }
+    }
+}
+
+/* Adds the stages between the ports. */
+static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
+{
+    uint32_t left = happens(rng, 0.6) ? PARSE : 0;
+    left |= drawn->index > 0 ? SEARCH | INSERT | ERASE : 0;
+    left |= drawn->has_values ? WRITE | READ | (happens(rng, 0.6) ? COMPARE : 0) : 0;
+    if (drawn->receives) {
+        add(rng, drawn, "nic.rx");
+    }
+    uint32_t first = drawn->stages;
+    while (left != 0) {
+        uint32_t operation = draw_operation(rng, left);
+        const char *on = is_there(drawn, operation) ? "gpu" : "cpu";
+        struct stage *latest = drawn->stages > first ? &drawn->stage[drawn->stages - 1] : NULL;
+        bool is_full = drawn->stages >= ROOMY;
+        left &= ~operation;
+        if (latest != NULL && is_on(latest, on) && (is_full || happens(rng, 0.6))) {
+            latest->does |= operation;
+            continue;
+        }
+        bool crosses = latest != NULL && !is_on(latest, on) && drawn->gpu != NULL;
+        if (crosses && !is_full && happens(rng, 0.7)) {
+            add(rng, drawn, strcmp(on, "gpu") == 0 ? "pcie.down" : "pcie.up");
+        } else if (!is_full && happens(rng, 0.15)) {
+            add_filler(rng, drawn);
+        }
+        add(rng, drawn, on)->does = operation;
+    }
+    if (drawn->stages == first || (drawn->stages < ROOMY && happens(rng, 0.2))) {
+        add_filler(rng, drawn);
+    }
+    if (drawn->sends) {
+        add(rng, drawn, "nic.tx");
+    }
+}
+
+/* ---- options of stages that depend on others ---- */
+
+static void draw_batches(struct kvc_rng *rng, struct composition *drawn)
+{
+    drawn->batched = drawn->stages;
+    if (happens(rng, drawn->gpu != NULL ? 0.15 : 0.5)) {
+        return;
+    }
+    drawn->batched = (uint32_t)kvc_rng_below(rng, drawn->stages);
+    for (uint32_t i = 0; i < drawn->stages && happens(rng, 0.97);
+         i++) { /* In front of the first GPU stage. */
+        if (is_on(&drawn->stage[i], "gpu") || is_on(&drawn->stage[i], "pcie.down")) {
+            drawn->batched = i;
+            break;
+        }
+    }
+    uint32_t kind = (uint32_t)kvc_rng_below(rng, 5);
+    drawn->buffers = whole(rng, 1, 6);
+    drawn->count = kind == 0 || kind == 1 ? whole(rng, 4, 4096) : 0;
+    drawn->timeout_ns = kind == 1 || kind == 2 ? floor(between(rng, 1e3, 1e5)) : 0;
+    drawn->every_ns = kind == 3 ? floor(between(rng, 5e3, 1e5)) : 0;
+    drawn->bytes = kind == 4 ? floor(between(rng, 256, 65536)) : 0;
+    drawn->timeout_ns = kind == 4 && happens(rng, 0.5) ? 5e4 : drawn->timeout_ns;
+}
+
+static void draw_conditions(struct kvc_rng *rng, const struct composition *drawn, struct stage *stage,
+                            uint32_t before)
+{
+    static const char *const any[] = {"get", "set", "get, delete", "large", "small", "set, small"};
+    uint32_t gets = SEARCH | COMPARE | READ, sets = WRITE | INSERT, known = 0;
+    known = drawn->has_values ? COMPARE | READ : SEARCH;
+    if ((stage->does & gets) != 0 && (stage->does & ~gets) == 0) {
+        stage->when = "get";
+    } else if ((stage->does & sets) != 0 && (stage->does & ~sets) == 0) {
+        stage->when = "set";
+    } else if ((stage->does & (sets | ERASE)) != 0 && (stage->does & ~(sets | ERASE)) == 0) {
+        stage->when = "set, delete";
+    } else if (stage->does == 0 && happens(rng, 0.4) && (drawn->index == 0 || (before & known) != 0)) {
+        stage->when = happens(rng, 0.5) ? "hit" : "miss";
+    } else if (stage->does == 0) {
+        stage->when = any[kvc_rng_below(rng, sizeof(any) / sizeof(*any))];
+    }
+}
+
+static bool shares_pool(const struct composition *drawn, uint32_t number)
+{
+    const struct stage *stage = &drawn->stage[number];
+    for (uint32_t i = 0; i < number; i++) {
+        const struct stage *other = &drawn->stage[i];
+        bool link = is_on(other, stage->on) && (is_link(stage) || is_on(stage, "fpga"));
+        if (link || (stage->pool != 0 && stage->pool == other->pool)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Joins stages on the same device to a pool, of as many servers as the first one has. */
+static void draw_pools(struct kvc_rng *rng, struct composition *drawn)
+{
+    static const char *const places[] = {"cpu", "gpu"};
+    for (uint32_t p = 0; p < 2; p++) {
+        const struct stage *first = NULL;
+        for (uint32_t i = 0; i < drawn->stages && happens(rng, 0.8); i++) {
+            struct stage *stage = &drawn->stage[i];
+            if (is_on(stage, places[p]) && happens(rng, 0.4)) {
+                first = first == NULL ? stage : first;
+                stage->pool = p == 0 ? 'c' : 'g';
+                stage->cores = first->cores;
+                stage->streams = first->streams;
+            }
+        }
+    }
+}
+
+static void draw_options(struct kvc_rng *rng, struct composition *drawn)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < drawn->stages; i++) {
+        struct stage *stage = &drawn->stage[i];
+        bool is_last = i + 1 == drawn->stages, later = (stage->does & ~(uint32_t)(INSERT | ERASE)) == 0;
+        if (!is_last && happens(rng, 0.2)) {
+            draw_conditions(rng, drawn, stage, before);
+        }
+        stage->every = later && stage->does != 0 && happens(rng, 0.25) ? whole(rng, 2, 8) : 1;
+        stage->background = later && !is_last && happens(rng, stage->does != 0 ? 0.3 : 0.08);
+        if (i < drawn->batched && !is_on(stage, "nic.rx") && happens(rng, 0.25)) {
+            stage->burst = whole(rng, 2, 32);
+        }
+        bool defers = stage->background || stage->every > 1;
+        stage->shared = is_on(stage, "cpu") && i < drawn->batched && !defers && happens(rng, 0.2);
+        if (happens(rng, 0.2)) {
+            stage->queue = whole(rng, 1, 64);
+            stage->drop = shares_pool(drawn, i) || happens(rng, 0.5);
+        }
+        before |= stage->does;
+    }
+}
+
+/* Fits the cores of twice the pipelines, or of twice the cores of each, into the machine. */
+static void fit_cores(struct composition *drawn)
+{
+    for (;;) {
+        uint32_t cores = 0;
+        for (uint32_t i = 0; i < drawn->stages; i++) {
+            cores += is_on(&drawn->stage[i], "cpu") ? drawn->stage[i].cores : 0;
+        }
+        if (2 * cores * drawn->pipelines <= HARDWARE_THREADS) {
+            return;
+        }
+        drawn->pipelines--;
+    }
+}
+
+static void draw(uint64_t seed, struct composition *drawn)
+{
+    static const char *const spreads[] = {"connections", "turns", "keys"};
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "composition", 0);
+    *drawn = (struct composition){.pcie = NULL};
+    draw_machine(&rng, drawn);
+    draw_structures(&rng, drawn);
+    draw_stages(&rng, drawn);
+    draw_batches(&rng, drawn);
+    draw_pools(&rng, drawn);
+    draw_options(&rng, drawn);
+    fit_cores(drawn);
+    drawn->spread = spreads[kvc_rng_below(&rng, 3)];
+    drawn->per_frame = strcmp(drawn->spread, "keys") == 0 || happens(&rng, 0.2) ? 1
+                       : happens(&rng, 0.5)                                     ? 8
+                                                                                : 0;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    char *text;
+    size_t used;
+};
+
+static void put(struct writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct writer *writer, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes =
+        vsnprintf(writer->text + writer->used, KVC_COMPOSITION_BYTES - writer->used, format, arguments);
+    va_end(arguments);
+    writer->used += (size_t)bytes;
+    if (writer->used >= KVC_COMPOSITION_BYTES) {
+        writer->used = KVC_COMPOSITION_BYTES - 1;
+    }
+}
+
+/* Names of words and places contain no quotes. */
+static void put_words(struct writer *writer, const char *name, const char *words)
+{
+    if (words != NULL) {
+        put(writer, ", %s = \"%s\"", name, words);
+    }
+}
+
+static void put_stage(struct writer *writer, const struct stage *stage, uint32_t number, uint32_t cores_times)
+{
+    put(writer, "      { name = \"s%u\", on = \"%s\"", number, stage->on);
+    if (is_on(stage, "cpu")) {
+        put(writer, ", cores = %u", stage->cores * cores_times);
+    }
+    if (stage->streams > 1) {
+        put(writer, ", streams = %u", stage->streams);
+    }
+    if (stage->interval > 1) {
+        put(writer, ", interval = %u", stage->interval);
+    }
+    if (stage->pool != 0) {
+        put(writer, ", pool = \"%c\"", stage->pool);
+    }
+    if (stage->work != NULL) {
+        put(writer, ", %s = %.4g", stage->work, stage->amount);
+        put_words(writer, "per", stage->per);
+    }
+    if (stage->batch_ns > 0) {
+        put(writer, ", work = { { ns = %.0f, per = \"batch\" } }", stage->batch_ns);
+    }
+    put_words(writer, "when", stage->when);
+    put_words(writer, "of", stage->of);
+    if (stage->does != 0) {
+        put(writer, ", does = {");
+        for (uint32_t i = 0, listed = 0; i < OPERATIONS; i++) {
+            if ((stage->does >> i & 1) != 0) {
+                put(writer, "%s \"%s\"", listed++ > 0 ? "," : "", operation_names[i]);
+            }
+        }
+        put(writer, " }");
+    }
+    if (stage->overlap > 1) {
+        put(writer, ", overlap = %.0f", stage->overlap);
+    }
+    if (stage->burst > 1) {
+        put(writer, ", burst = %u", stage->burst);
+    }
+    if (stage->every > 1) {
+        put(writer, ", every = %u", stage->every);
+    }
+    if (stage->queue > 0) {
+        put(writer, ", queue = %u, full = \"%s\"", stage->queue, stage->drop ? "drop" : "wait");
+    }
+    put(writer, "%s%s },\n", stage->background ? ", background = true" : "",
+        stage->shared ? ", shared = true" : "");
+}
+
+static void put_system(struct writer *writer, const struct composition *drawn,
+                       const struct kvc_composition_use *use)
+{
+    static const char *const kernels[] = {"none",      "cuckoo",    "cuckoo-interleaved",
+                                          "set-assoc", "hopscotch", "chained",
+                                          "kvdirect",  "bluecache", "mica",
+                                          "memc3",     "farm"};
+    put(writer, "  system = {\n    kind = \"composed\", pipelines = %u, spread = \"%s\", large = \"100B\",\n",
+        drawn->pipelines * use->pipelines_times, drawn->spread);
+    put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
+        drawn->index_there ? ", memory = \"gpu\"" : "");
+    if (drawn->has_values) {
+        put(writer, "    values = { kernel = \"slab\"%s },\n",
+            drawn->values_there ? ", memory = \"gpu\"" : "");
+    }
+    if (drawn->batched < drawn->stages) {
+        put(writer, "    batch = { before = \"s%u\", buffers = %u", drawn->batched, drawn->buffers);
+        if (drawn->count > 0) {
+            put(writer, ", count = %u", drawn->count);
+        }
+        if (drawn->bytes > 0) {
+            put(writer, ", bytes = \"%.0fB\"", drawn->bytes);
+        }
+        if (drawn->timeout_ns > 0) {
+            put(writer, ", timeout = \"%.0fns\"", drawn->timeout_ns);
+        }
+        if (drawn->every_ns > 0) {
+            put(writer, ", every = \"%.0fns\"", drawn->every_ns);
+        }
+        put(writer, " },\n");
+    }
+    put(writer, "    stages = {\n");
+    for (uint32_t i = 0; i < drawn->stages; i++) {
+        put_stage(writer, &drawn->stage[i], i, use->cores_times);
+    }
+    put(writer, "    },\n  },\n");
+}
+
+void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
+                           char text[KVC_COMPOSITION_BYTES])
+{
+    struct composition drawn;
+    struct writer writer = {.text = text};
+    draw(seed, &drawn);
+    put(&writer, "return {\n  name = \"composition %llu\",\n", (unsigned long long)seed);
+    put_system(&writer, &drawn, use);
+    put(&writer, "  node = { sockets = %u", drawn.sockets);
+    if (drawn.gpu != NULL) {
+        put(&writer, ", gpu = \"%s\", pcie = \"%s\"", drawn.gpu, drawn.pcie);
+    }
+    put(&writer, "%s },\n", drawn.has_fpga ? ", fpga = \"catapult-stratix-v\"" : "");
+    put(&writer, "  workload = { keys = %.0f, key = %.0f, value = %.0f, get = %.6g, set = %.6g", drawn.keys,
+        drawn.key_bytes, drawn.value_bytes, drawn.get, drawn.set);
+    if (drawn.del > 0) {
+        put(&writer, ", delete = %.6g", drawn.del);
+    }
+    if (drawn.per_frame > 0) {
+        put(&writer, ", per_frame = %u", drawn.per_frame);
+    }
+    if (drawn.zipf > 0) {
+        put(&writer, ", dist = { zipf = %.2f }", drawn.zipf);
+    }
+    put(&writer, ",\n    arrival = %s },\n", use->arrival);
+    put(&writer, "  run = { duration = \"%.4gus\", warmup = \"%.4gus\", seed = %u },\n}\n", use->duration_us,
+        use->duration_us / 2, (unsigned)(1 + seed % 1000));
+}

@@ -1,0 +1,259 @@
+/* Holds what must be true of any composition (scenarios/run/compositions/composition_fixture.h): that it
+ * loads, of its runs under a load and under saturation, and of the closed form's capacity.
+ *
+ * KVCAST_COMPOSITIONS_SEED=1000 KVCAST_COMPOSITIONS_COUNT=200 draws others, and more of them. With
+ * KVCAST_COMPOSITIONS_REPORT=1, it prints a line for each: its number, capacity, and throughput over it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/composed/config.h"
+#include "scenarios/run/compositions/composition_fixture.h"
+#include "scenarios/run/laws_fixture.h"
+#include "scenarios/run/pool.h"
+#include "sim/base/rng.h"
+
+enum { FINDINGS_BYTES = 4096, ARRIVAL_BYTES = 64 };
+
+/* Poisson numbers lie within this many standard deviations. */
+static const double errors_most = 5;
+/* Sums of the same numbers in another order. */
+static const double rounding_frac = 1e-9;
+
+/* What a composition contradicts, as text, and what its capacity is compared with. */
+struct findings {
+    char text[FINDINGS_BYTES], arrival[ARRIVAL_BYTES];
+    double capacity_mops, saturated_mops;
+};
+
+static void expect(struct findings *findings, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void expect(struct findings *findings, bool holds, const char *format, ...)
+{
+    size_t used = strlen(findings->text);
+    va_list arguments;
+    if (holds) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(findings->text + used, FINDINGS_BYTES - used, format, arguments);
+    va_end(arguments);
+    used = strlen(findings->text);
+    snprintf(findings->text + used, FINDINGS_BYTES - used, "\n");
+}
+
+/* ---- what holds for every run ---- */
+
+/* All values of a run but those of real times have the same bytes. */
+static void expect_same(struct findings *findings, const struct kvc_outcome *a, const struct kvc_outcome *b)
+{
+    expect(findings, a->values[0].count == b->values[0].count, "two runs have %u and %u values",
+           a->values[0].count, b->values[0].count);
+    for (uint32_t i = 0; i < a->values[0].count && i < b->values[0].count; i++) {
+        const struct kvc_value *first = &a->values[0].value[i], *second = &b->values[0].value[i];
+        bool same = memcmp(&first->value, &second->value, sizeof(first->value)) == 0;
+        expect(findings, same, "two runs: %s is %.17g and %.17g", first->name, first->value, second->value);
+    }
+    expect(findings,
+           a->result.offered == b->result.offered && a->result.completed == b->result.completed &&
+               a->result.dropped == b->result.dropped && a->result.activities == b->result.activities,
+           "two runs count other requests");
+    expect(findings, memcmp(a->result.window_mops, b->result.window_mops, sizeof(a->result.window_mops)) == 0,
+           "two runs have other windows");
+}
+
+static void expect_shares(struct findings *findings, const struct kvc_outcome *ran)
+{
+    for (uint32_t i = 0; i < ran->values[0].count; i++) {
+        const struct kvc_value *value = &ran->values[0].value[i];
+        size_t length = strlen(value->name);
+        bool is_share = length > 5 && strcmp(value->name + length - 5, "_frac") == 0;
+        expect(findings, !is_share || !(value->value < 0 || value->value > 1 + rounding_frac), "%s is %.10g",
+               value->name, value->value);
+    }
+}
+
+/* A request crosses the network twice. */
+static void expect_latencies(struct findings *findings, const struct kvc_outcome *ran, double path_ns)
+{
+    static const char *const names[] = {"latency_min_us", "latency_p50_us",   "latency_p95_us",
+                                        "latency_p99_us", "latency_p99.9_us", "latency_max_us"};
+    double least_us = 2 * path_ns * 1e-3 * (1 - rounding_frac);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        double us = kvc_outcome_value(ran, 0, names[i]);
+        expect(findings, !(us < least_us), "%s is %.10g, less than %.10g", names[i], us, least_us);
+        least_us = isnan(us) ? least_us : us;
+    }
+}
+
+static void expect_counts(struct findings *findings, const struct kvc_outcome *ran)
+{
+    const struct kvc_result *result = &ran->result;
+    expect(findings, result->completed == result->gets + result->sets + result->deletes,
+           "%llu answers, but %llu by operation", (unsigned long long)result->completed,
+           (unsigned long long)(result->gets + result->sets + result->deletes));
+    expect(findings, result->gets == result->hits + result->misses, "%llu GETs are not hits and misses",
+           (unsigned long long)result->gets);
+}
+
+/* Of the requests that were offered within the measured time, those that are neither answered nor lost are in
+ * the store. At either end of it, these are at most the ones that were sent within the longest latency, and
+ * the growth of the backlog. */
+static void expect_conserved(struct findings *findings, const struct kvc_scenario *scenario,
+                             const struct kvc_outcome *ran)
+{
+    const struct kvc_result *result = &ran->result;
+    double offered = (double)result->offered, dropped = (double)result->dropped;
+    double completed = (double)result->completed, kept = offered - dropped - completed, most;
+    if (kvc_workload_clients_wait(&scenario->workload)) {
+        const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+        most = (double)config->outstanding * config->shards;
+        expect(findings, dropped == 0, "%.0f requests of waiting clients are lost", dropped);
+    } else {
+        most = scenario->workload.rate_mops * kvc_outcome_value(ran, 0, "latency_max_us");
+        most += errors_most * sqrt(most + 1);
+        most += result->growth_frac > 0 ? 2 * result->growth_frac * offered : 0;
+    }
+    expect(findings, fabs(kept) <= most, "%.0f requests, %.0f lost, %.0f answers: %.0f are not in flight",
+           offered, dropped, completed, fabs(kept) - most);
+}
+
+static void expect_run(struct findings *findings, const struct kvc_scenario *scenario,
+                       const struct kvc_outcome *ran)
+{
+    expect_shares(findings, ran);
+    expect_latencies(findings, ran, kvc_composed_config_of(scenario)->path_ns);
+    expect_counts(findings, ran);
+    expect_conserved(findings, scenario, ran);
+}
+
+/* ---- a composition ---- */
+
+static struct kvc_loaded *load(uint64_t seed, const struct kvc_composition_use *use)
+{
+    char text[KVC_COMPOSITION_BYTES];
+    kvc_composition_write(seed, use, text);
+    return kvc_laws_load("%s", text);
+}
+
+/* Simulates a composition; *ran is NULL if that fails. */
+static void simulate(struct findings *findings, uint64_t seed, const struct kvc_composition_use *use,
+                     struct kvc_outcome **ran)
+{
+    const struct kvc_run_options options = {.jobs = 1};
+    struct kvc_loaded *loaded = load(seed, use);
+    struct kvc_diag diag = {0};
+    enum kvc_status status = kvc_driver_run(&loaded->scenario, &options, ran, &diag);
+    expect(findings, status == KVC_OK, "arrival = %s: %s", use->arrival, diag.message);
+    if (status == KVC_OK) {
+        size_t before = strlen(findings->text);
+        expect_run(findings, &loaded->scenario, *ran);
+        expect(findings, strlen(findings->text) == before, "  with arrival = %s", use->arrival);
+    }
+    kvc_loaded_free(loaded);
+}
+
+static double throughput(struct findings *findings, uint64_t seed, const struct kvc_composition_use *use)
+{
+    struct kvc_outcome *ran;
+    simulate(findings, seed, use, &ran);
+    double mops = ran != NULL ? ran->result.throughput_mops : NAN;
+    kvc_outcome_free(ran);
+    return mops;
+}
+
+static void hold_under_load(struct findings *findings, uint64_t seed, double capacity_mops,
+                            double duration_us)
+{
+    struct kvc_rng rng;
+    struct kvc_outcome *first, *second;
+    kvc_rng_init(&rng, seed, "composition load", 0);
+    double load_frac = 0.1 * pow(20, kvc_rng_unit(&rng));
+    snprintf(findings->arrival, ARRIVAL_BYTES, "{ %s_mops = %.6g }",
+             kvc_rng_unit(&rng) < 0.3 ? "fixed" : "poisson", load_frac * capacity_mops);
+    const struct kvc_composition_use use = {findings->arrival, duration_us, 1, 1};
+    simulate(findings, seed, &use, &first);
+    simulate(findings, seed, &use, &second);
+    if (first != NULL && second != NULL) {
+        expect_same(findings, first, second);
+    }
+    kvc_outcome_free(first);
+    kvc_outcome_free(second);
+}
+
+static void hold_saturated(struct findings *findings, uint64_t seed, double duration_us)
+{
+    struct kvc_composition_use use = {"'saturate'", duration_us, 1, 1};
+    findings->saturated_mops = throughput(findings, seed, &use);
+    use.cores_times = 2;
+    double cores_mops = throughput(findings, seed, &use);
+    use.cores_times = 1;
+    use.pipelines_times = 2;
+    double pipelines_mops = throughput(findings, seed, &use), least_mops = 0.98 * findings->saturated_mops;
+    expect(findings, !(cores_mops < least_mops), "%.4g Mops, %.4g with twice the cores",
+           findings->saturated_mops, cores_mops);
+    expect(findings, !(pipelines_mops < least_mops), "%.4g Mops, %.4g with twice the pipelines",
+           findings->saturated_mops, pipelines_mops);
+}
+
+/* Runs in a child. */
+static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progress *progress, void *answer,
+                            struct kvc_diag *diag)
+{
+    struct findings *findings = answer;
+    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1};
+    uint64_t seed = *(const uint64_t *)data + number;
+    (void)progress;
+    (void)diag;
+    struct kvc_outcome *predicted = kvc_laws_answer(load(seed, &use), true);
+    findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
+    double latency_us = predicted->result.predicted.mean_us;
+    kvc_outcome_free(predicted);
+    double duration_us = fmin(fmax(2e3, 10 * latency_us), 3e4);
+    hold_under_load(findings, seed, findings->capacity_mops, duration_us);
+    hold_saturated(findings, seed, duration_us);
+    return KVC_OK;
+}
+
+static enum kvc_status take(void *data, uint32_t number, const void *answer, struct kvc_diag *diag)
+{
+    const struct findings *findings = answer;
+    uint64_t seed = *(const uint64_t *)data + number;
+    const struct kvc_composition_use use = {findings->arrival, 2e3, 1, 1};
+    char text[KVC_COMPOSITION_BYTES] = "";
+    (void)diag;
+    if (findings->text[0] != '\0') {
+        kvc_composition_write(seed, &use, text);
+    }
+    if (getenv("KVCAST_COMPOSITIONS_REPORT") != NULL) {
+        printf("%llu: %.4g Mops, %.4f of it served\n", (unsigned long long)seed, findings->capacity_mops,
+               findings->saturated_mops / findings->capacity_mops);
+    }
+    cr_expect_str_eq(findings->text, "", "%scomposition %llu: %s", findings->text, (unsigned long long)seed,
+                     text);
+    return KVC_OK;
+}
+
+static uint64_t number_of(const char *variable, uint64_t usual)
+{
+    const char *text = getenv(variable);
+    return text != NULL ? strtoull(text, NULL, 10) : usual;
+}
+
+Test(compositions, hold_laws)
+{
+    uint64_t seed = number_of("KVCAST_COMPOSITIONS_SEED", 1);
+    struct kvc_diag diag = {0};
+    const struct kvc_pool_options pool = {.tasks = (uint32_t)number_of("KVCAST_COMPOSITIONS_COUNT", 30),
+                                          .jobs = kvc_pool_processors(),
+                                          .answer_bytes = sizeof(struct findings),
+                                          .noun = "composition",
+                                          .data = &seed,
+                                          .body = hold,
+                                          .take = take};
+    cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_OK, "%s", diag.message);
+}
