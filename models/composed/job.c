@@ -145,3 +145,22 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
     counts.response_bytes = rows->count * out_header + (double)hit_bytes;
     job->counts = counts;
 }
+
+bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when,
+                            double large_bytes)
+{
+    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
+                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
+                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
+    uint32_t has = 1u << job->rows->op[row];
+    has |= job->outcome[row] == KVC_COMPOSED_HIT    ? KVC_COMPOSED_WHEN_HIT
+           : job->outcome[row] == KVC_COMPOSED_MISS ? KVC_COMPOSED_WHEN_MISS
+                                                    : 0;
+    has |= job->rows->value_bytes[row] >= large_bytes ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        if ((when & kinds[i]) != 0 && (when & kinds[i] & has) == 0) {
+            return false;
+        }
+    }
+    return true;
+}

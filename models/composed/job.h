@@ -60,4 +60,8 @@ void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, st
 /* Counts the rows of a job again. */
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config);
 
+/* Whether a row meets the conditions of a stage: one of each kind that it states. */
+bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when,
+                            double large_bytes);
+
 #endif

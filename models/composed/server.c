@@ -9,6 +9,7 @@
 #include "sim/base/serve.h"
 
 enum { ARRIVES, ENDS, TIMES_OUT, CYCLES, SENDS };
+enum { NO_STATION = INT32_MAX };
 
 static struct kvc_composed_job *job_of(const struct kvc_composed_server *server, uint32_t number)
 {
@@ -193,6 +194,13 @@ static uint64_t room_of(const struct kvc_composed_config *config, uint32_t stage
     return ring ? config->nic->ring_frames : stated;
 }
 
+/* Whether the servers of a stage in front of the batches serve batches as well. They turn to these while a
+ * frame waits: if they held it, they would wait for themselves. */
+static bool turns(const struct kvc_composed_config *config, uint32_t stage)
+{
+    return stage < config->batched && config->pool[config->stage[stage].pool].stages >> config->batched != 0;
+}
+
 static bool drops(const struct kvc_composed_server *server, uint32_t stage)
 {
     const struct kvc_composed_config *config = server->config;
@@ -200,6 +208,17 @@ static bool drops(const struct kvc_composed_server *server, uint32_t stage)
     bool ring = options->queue == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
     return (ring || options->full == KVC_COMPOSED_DROP) &&
            !kvc_workload_clients_wait(&server->scenario->workload);
+}
+
+/* Returns the jobs that wait for a stage, with the frames that its servers have left waiting for a batch if
+ * requests are lost. */
+static uint64_t waiting_for(const struct kvc_composed_server *server,
+                            const struct kvc_composed_station *station, uint32_t stage, uint32_t pipeline)
+{
+    bool shared = server->config->stage[stage].options->shared;
+    uint32_t left =
+        drops(server, stage) && turns(server->config, stage) ? server->pipeline[pipeline].held.count : 0;
+    return left + (shared ? server->shared[stage].count : station->queue.count);
 }
 
 static void drop(struct kvc_composed_server *server, uint32_t number, double now_ns)
@@ -227,27 +246,42 @@ static void leave_station(struct kvc_composed_server *server, struct kvc_compose
     }
 }
 
+/* Returns the station that holds a job while it waits, as a number; NO_STATION: none does. */
+static uint32_t holder(const struct kvc_composed_server *server, const struct kvc_composed_station *station,
+                       uint32_t stage)
+{
+    bool holds = station != NULL && !turns(server->config, stage);
+    return holds ? (uint32_t)(station - server->station) : NO_STATION;
+}
+
+static void leave_holder(struct kvc_composed_server *server, uint32_t number, double now_ns)
+{
+    leave_station(server, number != NO_STATION ? &server->station[number] : NULL, now_ns);
+}
+
 /* Ends the time of a job at its station: passes it on, or lets the server hold it until there is room. */
 static void pass_on(struct kvc_composed_server *server, struct kvc_composed_station *station, uint32_t number,
                     uint32_t stage, double now_ns, double latency_ns)
 {
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_job *job = job_of(server, number);
-    uint32_t next = stage + 1;
+    uint32_t next = stage + 1, by = holder(server, station, stage);
     if (next == config->batched && !job->is_batch) {
+        uint32_t pipeline = job->pipeline;
         if (!join_batch(server, number, now_ns)) {
-            kvc_ring_push(&server->pipeline[job->pipeline].held, number,
-                          station != NULL ? (uint32_t)(station - server->station) : UINT32_MAX);
+            kvc_ring_push(&server->pipeline[pipeline].held, number, by);
+            leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
         }
     } else {
         struct kvc_composed_station *to = station_of(server, next, job->pipeline);
         uint64_t room = room_of(config, next);
-        uint32_t waiting = config->stage[next].options->shared ? server->shared[next].count : to->queue.count;
-        bool is_full = room > 0 && waiting >= room,
+        bool is_full = room > 0 && waiting_for(server, to, next, job->pipeline) >= room,
              own_pool = config->stage[next].pool == config->stage[stage].pool;
         if (is_full && !drops(server, next) && !own_pool) {
-            kvc_ring_push(&to->held, (uint64_t)(station - server->station) << 32 | number, next);
+            to = config->stage[next].options->shared ? station_of(server, next, 0) : to;
+            kvc_ring_push(&to->held, (uint64_t)by << 32 | number, next);
+            leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
         }
         if (is_full && drops(server, next)) {
@@ -261,20 +295,19 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
     leave_station(server, station, now_ns);
 }
 
-/* Lets a job that waited for room in a station's queue come. */
+/* Lets jobs that waited for room in the queue of a stage come. */
 static void take_held(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns)
 {
     while (station->held.count > 0) {
         uint32_t stage = kvc_ring_first(&station->held)->tag;
+        uint32_t number = (uint32_t)kvc_ring_first(&station->held)->value;
         uint64_t room = room_of(server->config, stage);
-        if (room > 0 && station->queue.count >= room) {
+        if (room > 0 && waiting_for(server, station, stage, job_of(server, number)->pipeline) >= room) {
             return;
         }
-        struct kvc_ring_entry entry = kvc_ring_pop(&station->held);
-        struct kvc_composed_station *from = &server->station[entry.value >> 32];
-        arrive(server, (uint32_t)entry.value, stage, now_ns);
-        from->busy--;
-        serve(server, from, now_ns);
+        uint32_t by = (uint32_t)(kvc_ring_pop(&station->held).value >> 32);
+        arrive(server, number, stage, now_ns);
+        leave_holder(server, by, now_ns);
     }
 }
 
@@ -448,8 +481,9 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
     uint32_t number, stage;
     while (station->busy < pool->servers && take_job(server, station, &number, &stage)) {
+        bool shared = server->config->stage[stage].options->shared;
         begin(server, station, number, stage, now_ns);
-        take_held(server, station, now_ns);
+        take_held(server, shared ? station_of(server, stage, 0) : station, now_ns);
     }
 }
 
@@ -469,25 +503,6 @@ static void share_job(struct kvc_composed_server *server, uint32_t number, uint3
 
 /* ---- who is served ---- */
 
-/* Whether a row meets the conditions of a stage: one of each kind that it states. */
-static bool meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when, double large_bytes)
-{
-    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
-                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
-                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
-    uint32_t has = 1u << job->rows->op[row];
-    has |= job->outcome[row] == KVC_COMPOSED_HIT    ? KVC_COMPOSED_WHEN_HIT
-           : job->outcome[row] == KVC_COMPOSED_MISS ? KVC_COMPOSED_WHEN_MISS
-                                                    : 0;
-    has |= job->rows->value_bytes[row] >= large_bytes ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        if ((when & kinds[i]) != 0 && (when & kinds[i] & has) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Splits off the rows that a stage is not for. Returns whether any are left for it; *others becomes the
  * number of their job, or UINT32_MAX if there are none. */
 static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t stage, uint32_t *others)
@@ -497,7 +512,7 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
     uint32_t when = config->stage[stage].options->when, passing = 0, count = job->rows->count;
     *others = UINT32_MAX;
     for (uint32_t i = 0; i < count && when != 0; i++) {
-        server->moves[i] = !meets(job, i, when, config->options->large_bytes);
+        server->moves[i] = !kvc_composed_job_meets(job, i, when, config->options->large_bytes);
         passing += server->moves[i];
     }
     if (passing == 0 || passing == count) {
@@ -670,18 +685,18 @@ static void batch_is_free(struct kvc_composed_server *server, uint32_t number, d
 {
     struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
     pipeline->buffers++;
+    if (pipeline->joins) { /* A frame that waited joins one that is answered at once. */
+        return;
+    }
+    pipeline->joins = true;
     while (pipeline->held.count > 0 && (pipeline->open != NULL || pipeline->buffers > 0)) {
         struct kvc_ring_entry entry = *kvc_ring_first(&pipeline->held);
-        if (!join_batch(server, (uint32_t)entry.value, now_ns)) {
-            return;
-        }
-        kvc_ring_pop(&pipeline->held);
-        if (entry.tag != UINT32_MAX) {
-            struct kvc_composed_station *station = &server->station[entry.tag];
-            station->busy--;
-            serve(server, station, now_ns);
+        if (join_batch(server, (uint32_t)entry.value, now_ns)) {
+            kvc_ring_pop(&pipeline->held);
+            leave_holder(server, entry.tag, now_ns);
         }
     }
+    pipeline->joins = false;
 }
 
 /* ---- frames ---- */

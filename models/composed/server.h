@@ -44,6 +44,7 @@ struct kvc_composed_pipeline {
     int32_t buffers;               /* Batches that are free; below 0 while parts of one are apart. */
     double open_bytes;
     struct kvc_ring held; /* Frames that wait for a free batch, with the station that holds them. */
+    bool joins;           /* Whether such frames are joining batches. */
     struct kvc_composed_writes writes[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
     struct kvc_composed_counts kept[KVC_COMPOSED_STAGES_MAX];   /* By stage: batches whose writes wait. */
     uint32_t blocked[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for work in the background. */
