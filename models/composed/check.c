@@ -48,6 +48,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     enum kvc_composed_place place = config->stage[i].place;
     bool later =
         stage->does != 0 && (stage->does & ~(uint32_t)(KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) == 0;
+    bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
     const struct {
         const char *option;
         bool stated, allowed;
@@ -56,7 +57,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"streams", stage->streams != 1, place == KVC_COMPOSED_GPU},
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
-        {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched},
+        {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
         {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX},
         {"every", stage->every != 1, later},

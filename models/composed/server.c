@@ -419,7 +419,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     server->busy_ns[stage] += cost.busy_ns;
     server->place_ns[at->place] += cost.busy_ns;
-    if (streams_out(config, stage)) {
+    if (streams_out(config, stage) && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, cost.busy_ns);
     }
     job->sent_ns = cost.latency_ns;
