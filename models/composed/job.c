@@ -43,6 +43,7 @@ void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_comp
     struct kvc_batch *to = job->rows;
     const struct kvc_batch *rows = from->rows;
     uint32_t at = to->count;
+    job->knows_outcome = from->knows_outcome && (at == 0 || job->knows_outcome);
     memcpy(to->op + at, rows->op + first, count * sizeof(*to->op));
     memcpy(to->key_bytes + at, rows->key_bytes + first, count * sizeof(*to->key_bytes));
     memcpy(to->value_bytes + at, rows->value_bytes + first, count * sizeof(*to->value_bytes));

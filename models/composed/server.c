@@ -487,13 +487,14 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
     }
 }
 
-/* Queues a job that any pipeline may serve, and wakes one that is idle. */
+/* Queues a job that any pipeline may serve, and wakes one that is idle: its own, or else the next one. */
 static void share_job(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     const struct kvc_composed_config *config = server->config;
+    uint32_t own = job_of(server, number)->pipeline;
     kvc_ring_push(&server->shared[stage], number, stage);
     for (uint32_t i = 0; i < config->pipelines; i++) {
-        struct kvc_composed_station *station = station_of(server, stage, i);
+        struct kvc_composed_station *station = station_of(server, stage, (own + i) % config->pipelines);
         if (station->busy < config->pool[station->pool].servers) {
             serve(server, station, now_ns);
             return;

@@ -41,6 +41,7 @@ struct composition {
     const char *spread;
     uint32_t batched; /* Stage in front of which batches form; `stages`: none. */
     uint32_t count, buffers;
+    uint32_t outstanding; /* Of each pipeline; 0: not stated. */
     double bytes, timeout_ns, every_ns;
     double keys, key_bytes, value_bytes, get, set, del;
     double zipf; /* 0: uniform. */
@@ -242,6 +243,7 @@ static void draw_batches(struct kvc_rng *rng, struct composition *drawn)
     drawn->timeout_ns = kind == 1 || kind == 2 ? floor(between(rng, 1e3, 1e5)) : 0;
     drawn->every_ns = kind == 3 ? floor(between(rng, 5e3, 1e5)) : 0;
     drawn->bytes = kind == 4 ? floor(between(rng, 256, 65536)) : 0;
+    drawn->outstanding = kind == 2 || kind == 3 ? drawn->buffers * whole(rng, 64, 2048) : 0;
     drawn->timeout_ns = kind == 4 && happens(rng, 0.5) ? 5e4 : drawn->timeout_ns;
 }
 
@@ -441,6 +443,9 @@ static void put_system(struct writer *writer, const struct composition *drawn,
                                           "memc3",     "farm"};
     put(writer, "  system = {\n    kind = \"composed\", pipelines = %u, spread = \"%s\", large = \"100B\",\n",
         drawn->pipelines * use->pipelines_times, drawn->spread);
+    if (drawn->outstanding > 0) {
+        put(writer, "    outstanding = %u,\n", drawn->outstanding * drawn->pipelines * use->pipelines_times);
+    }
     put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
         drawn->index_there ? ", memory = \"gpu\"" : "");
     if (drawn->has_values) {

@@ -213,7 +213,7 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
     findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
     double latency_us = predicted->result.predicted.mean_us;
     kvc_outcome_free(predicted);
-    double duration_us = fmin(fmax(2e3, 10 * latency_us), 3e4);
+    double duration_us = fmin(fmax(2e3, 4 * latency_us), 3e4);
     hold_under_load(findings, seed, findings->capacity_mops, duration_us);
     hold_saturated(findings, seed, duration_us);
     return KVC_OK;
