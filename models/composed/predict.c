@@ -193,12 +193,14 @@ struct demands {
     double slowest_ns;         /* The longest of all. */
 };
 
-/* Returns the most requests of a batch: those that close it, or those that clients keep in a pipeline. */
+/* Returns the most requests of a batch: those that close it, or those that clients keep in a pipeline. A
+ * batch of as many bytes takes all of the frame that fills it. */
 static double batch_most(const struct kvc_composed_config *config)
 {
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     double requests = config->batch_most, each_bytes = fmax(config->means.request_bytes, 1);
-    return batch->bytes > 0 ? fmax(fmin(requests, batch->bytes / each_bytes), 1) : requests;
+    double filled = fmax(batch->bytes / each_bytes + config->frame_mean / 2, config->frame_mean);
+    return batch->bytes > 0 ? fmax(fmin(requests, filled), 1) : requests;
 }
 
 /* Returns the requests of a batch that closes by time, of a pipeline that gets per_ns requests. */
@@ -241,6 +243,45 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     return requests;
 }
 
+static void add_cost(struct kvc_composed_cost *sum, const struct kvc_composed_config *config, uint32_t stage,
+                     const struct kvc_composed_counts *counts, double chance)
+{
+    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, 1);
+    sum->busy_ns += chance * cost.busy_ns;
+    sum->latency_ns += chance * cost.latency_ns;
+    sum->channel_ns += chance * cost.channel_ns;
+    sum->kernel.amount_ns += chance * cost.kernel.amount_ns;
+}
+
+/* Returns the mean cost of a stage for a job of `requests` requests of the load. A job without a request for
+ * the stage passes it by, and one that writes nothing launches no kernel for it. */
+static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *config, const struct mix *mix,
+                                          uint32_t stage, double requests)
+{
+    double every = (double)config->stage[stage].options->every;
+    double served = fmin(counts_of(config, mix, stage, 1).requests, 1);
+    double reached = -expm1(fmax(requests, 1) * log1p(-served));
+    struct kvc_composed_cost sum = {0};
+    if (served <= 0) {
+        return sum;
+    }
+    struct kvc_composed_counts counts = counts_of(config, mix, stage, every * requests / reached);
+    double writes = counts.inserts + counts.erases, writing = -expm1(-writes);
+    if (config->stage[stage].place != KVC_COMPOSED_GPU || writes <= 0) {
+        add_cost(&sum, config, stage, &counts, reached / every);
+        return sum;
+    }
+    struct kvc_composed_counts with = counts;
+    counts.inserts = counts.insert_lines = counts.erases = counts.erase_lines = 0;
+    with.inserts /= writing;
+    with.insert_lines /= writing;
+    with.erases /= writing;
+    with.erase_lines /= writing;
+    add_cost(&sum, config, stage, &with, writing * reached / every);
+    add_cost(&sum, config, stage, &counts, (1 - writing) * reached / every);
+    return sum;
+}
+
 /* Returns the demands with batches of `batch` requests. */
 static struct demands demands_with(const struct kvc_composed_config *config, const struct mix *mix,
                                    double per_ns, double batch)
@@ -250,20 +291,15 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-        double every = (double)stage->options->every,
-               requests = every * job_requests(config, mix, i, demands.requests, per_ns);
-        const struct kvc_composed_counts counts = counts_of(config, mix, i, requests);
-        if (counts.requests <= 0) {
-            continue;
-        }
-        struct kvc_composed_cost cost = kvc_composed_cost_of(config, i, &counts, 1);
+        double requests = job_requests(config, mix, i, demands.requests, per_ns);
+        struct kvc_composed_cost cost = mean_cost(config, mix, i, requests);
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
         demands.busy_ns[i] = cost.busy_ns / requests;
         if (i < config->batched && stage->options->burst > 1 && requests < most_of_burst(mix, stage)) {
             /* The servers are busy with bursts that may still grow. */
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
         }
-        demands.stage_ns[i] = stage->options->background ? 0 : (cost.busy_ns + cost.latency_ns) / every;
+        demands.stage_ns[i] = stage->options->background ? 0 : cost.busy_ns + cost.latency_ns;
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
         demands.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram) / requests;
@@ -284,25 +320,33 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
     return demands;
 }
 
+static bool is_over(const struct demands *demands, double per_ns)
+{
+    return per_ns * fmax(demands->buffers_ns, demands->batched_ns) > 1;
+}
+
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
- * busy. */
+ * busy: as many as let the store keep up, if a batch may have so many. */
 static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *mix,
                                  double per_ns)
 {
-    enum { ROUNDS = 12 };
+    enum { ROUNDS = 16 };
     double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
-    for (int i = 0; i < ROUNDS && requests < most; i++) {
-        double over = per_ns * fmax(demands.buffers_ns, demands.batched_ns);
-        if (over <= 1) {
-            break;
+    if (requests < most && is_over(&demands, per_ns)) {
+        struct demands largest = demands_with(config, mix, per_ns, most);
+        bool keeps_up = !is_over(&largest, per_ns);
+        demands = largest;
+        for (int i = 0; i < ROUNDS && keeps_up; i++) {
+            double middle = sqrt(requests * most);
+            struct demands next = demands_with(config, mix, per_ns, middle);
+            if (is_over(&next, per_ns)) {
+                requests = middle;
+            } else {
+                most = middle;
+                demands = next;
+            }
         }
-        requests = fmin(requests * over, most);
-        demands = demands_with(config, mix, per_ns, requests);
-    }
-    if (requests < most &&
-        demands.buffers_ns * per_ns > 1) { /* It is, up to the rounding of the last round. */
-        demands.buffers_ns = 1 / per_ns;
     }
     demands.slowest_ns = fmax(demands.slowest_ns, demands.buffers_ns);
     return demands;

@@ -2,7 +2,8 @@
  * loads, of its runs under a load and under saturation, and of the closed form's capacity.
  *
  * KVCAST_COMPOSITIONS_SEED=1000 KVCAST_COMPOSITIONS_COUNT=200 draws others, and more of them. With
- * KVCAST_COMPOSITIONS_REPORT=1, it prints a line for each: its number, capacity, and throughput over it. */
+ * KVCAST_COMPOSITIONS_REPORT=1, it prints a line for each: its number, capacity, and the saturated throughput
+ * over it and over the predicted one. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ static const double rounding_frac = 1e-9;
 /* What a composition contradicts, as text, and what its capacity is compared with. */
 struct findings {
     char text[FINDINGS_BYTES], arrival[ARRIVAL_BYTES];
-    double capacity_mops, saturated_mops;
+    double capacity_mops, predicted_mops, saturated_mops;
 };
 
 static void expect(struct findings *findings, bool holds, const char *format, ...)
@@ -211,6 +212,7 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
     (void)diag;
     struct kvc_outcome *predicted = kvc_laws_answer(load(seed, &use), true);
     findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
+    findings->predicted_mops = predicted->result.throughput_mops;
     double latency_us = predicted->result.predicted.mean_us;
     kvc_outcome_free(predicted);
     double duration_us = fmin(fmax(2e3, 4 * latency_us), 3e4);
@@ -230,8 +232,9 @@ static enum kvc_status take(void *data, uint32_t number, const void *answer, str
         kvc_composition_write(seed, &use, text);
     }
     if (getenv("KVCAST_COMPOSITIONS_REPORT") != NULL) {
-        printf("%llu: %.4g Mops, %.4f of it served\n", (unsigned long long)seed, findings->capacity_mops,
-               findings->saturated_mops / findings->capacity_mops);
+        printf("%llu: %.4g Mops, %.4f of it served, %.4f of the prediction\n", (unsigned long long)seed,
+               findings->capacity_mops, findings->saturated_mops / findings->capacity_mops,
+               findings->saturated_mops / findings->predicted_mops);
     }
     cr_expect_str_eq(findings->text, "", "%scomposition %llu: %s", findings->text, (unsigned long long)seed,
                      text);
