@@ -24,6 +24,13 @@ static const double errors_most = 5;
 /* Sums of the same numbers in another order. */
 static const double rounding_frac = 1e-9;
 
+/* Bounds of the saturated throughput over the predicted one, which is the capacity unless few clients wait
+ * for batches that close by time. Of 200 seeds, the tenth, quarter, median, three quarters and nine tenths
+ * are 0.71, 0.92, 1.00, 1.01 and 1.12. The most, 1.89, are short runs that fill a store which evicts nothing
+ * yet, and work in the background that joins what waits; the least, 0.31, pools whose stages are busy one
+ * after the other, and clients that gather in one batch. */
+static const double least_of_predicted = 0.25, most_of_predicted = 2.2;
+
 /* What a composition contradicts, as text, and what its capacity is compared with. */
 struct findings {
     char text[FINDINGS_BYTES], arrival[ARRIVAL_BYTES];
@@ -186,19 +193,48 @@ static void hold_under_load(struct findings *findings, uint64_t seed, double cap
     kvc_outcome_free(second);
 }
 
+/* Whether batches close by time, and whether a stage works in the background. */
+struct kinds {
+    bool by_time, in_background;
+};
+
+static struct kinds kinds_of(uint64_t seed)
+{
+    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1};
+    struct kvc_loaded *loaded = load(seed, &use);
+    const struct kvc_composed_options *options = loaded->scenario.options;
+    struct kinds kinds = {.by_time = options->batch.timeout_ns > 0 || options->batch.every_ns > 0};
+    for (uint32_t i = 0; i < options->stage_count; i++) {
+        kinds.in_background = kinds.in_background || options->stage[i].background;
+    }
+    kvc_loaded_free(loaded);
+    return kinds;
+}
+
+/* More cores or pipelines do not serve less. Two kinds of compositions are left some room, because the times
+ * at which they work change: few clients that wait for batches which close by time move together (of 200
+ * seeds, 2 lose more than 2 %, the most 22 %), and work in the background joins what waits (1 loses 5 %). */
+static void hold_more(struct findings *findings, struct kinds kinds, const char *what, double mops)
+{
+    double least_frac = kinds.by_time ? 0.7 : kinds.in_background ? 0.9 : 0.98;
+    expect(findings, !(mops < least_frac * findings->saturated_mops), "%.4g Mops, %.4g with twice the %s",
+           findings->saturated_mops, mops, what);
+}
+
 static void hold_saturated(struct findings *findings, uint64_t seed, double duration_us)
 {
     struct kvc_composition_use use = {"'saturate'", duration_us, 1, 1};
+    struct kinds kinds = kinds_of(seed);
     findings->saturated_mops = throughput(findings, seed, &use);
     use.cores_times = 2;
-    double cores_mops = throughput(findings, seed, &use);
+    hold_more(findings, kinds, "cores", throughput(findings, seed, &use));
     use.cores_times = 1;
     use.pipelines_times = 2;
-    double pipelines_mops = throughput(findings, seed, &use), least_mops = 0.98 * findings->saturated_mops;
-    expect(findings, !(cores_mops < least_mops), "%.4g Mops, %.4g with twice the cores",
-           findings->saturated_mops, cores_mops);
-    expect(findings, !(pipelines_mops < least_mops), "%.4g Mops, %.4g with twice the pipelines",
-           findings->saturated_mops, pipelines_mops);
+    hold_more(findings, kinds, "pipelines", throughput(findings, seed, &use));
+    double ratio = findings->saturated_mops / findings->predicted_mops;
+    expect(findings, ratio >= least_of_predicted && ratio <= most_of_predicted,
+           "%.4g Mops, %.4g predicted of a capacity of %.4g", findings->saturated_mops,
+           findings->predicted_mops, findings->capacity_mops);
 }
 
 /* Runs in a child. */
