@@ -226,9 +226,10 @@ static void set_batches(struct kvc_composed_config *config)
     const struct kvc_composed_options *options = config->options;
     const struct kvc_composed_batch_options *batch = &options->batch;
     bool batches = config->batched < config->stages;
-    double filled = batch->count > 0   ? (double)batch->count
-                    : batch->bytes > 0 ? ceil(batch->bytes / fmax(config->means.request_bytes, 1))
-                                       : OPEN_BATCH / 2.0;
+    double filled = batch->count > 0 ? (double)batch->count
+                    : batch->bytes > 0
+                        ? ceil(batch->bytes / fmax(config->means.request_bytes, 1)) + config->frame_requests
+                        : OPEN_BATCH / 2.0;
     double usual =
         batches ? 2 * filled * (double)batch->buffers : (double)FRAMES_IN_FLIGHT * config->frame_requests;
     usual = fmax(usual, (double)FRAMES_LEAST * config->frame_requests);

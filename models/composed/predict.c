@@ -190,6 +190,7 @@ struct demands {
     double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
     double batched_ns;         /* The longest of those of batches. */
     double buffers_ns;         /* Time of the buffers [ns]. */
+    double joins_ns;           /* Time in which a request joins the batch of a pipeline at least [ns]. */
     double slowest_ns;         /* The longest of all. */
 };
 
@@ -201,6 +202,14 @@ static double batch_most(const struct kvc_composed_config *config)
     double requests = config->batch_most, each_bytes = fmax(config->means.request_bytes, 1);
     double filled = fmax(batch->bytes / each_bytes + config->frame_mean / 2, config->frame_mean);
     return batch->bytes > 0 ? fmax(fmin(requests, filled), 1) : requests;
+}
+
+/* Returns the time after which a batch closes at the latest; infinity: it does not close by time. */
+static double batch_time_ns(const struct kvc_composed_config *config)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double time_ns = batch->timeout_ns > 0 ? batch->timeout_ns : INFINITY;
+    return batch->every_ns > 0 ? fmin(time_ns, batch->every_ns) : time_ns;
 }
 
 /* Returns the requests of a batch that closes by time, of a pipeline that gets per_ns requests. */
@@ -282,12 +291,38 @@ static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *conf
     return sum;
 }
 
+/* Returns the requests that wait for a buffer of a pipeline, and fill it at once: those that the servers of
+ * the stage in front of it hold. */
+static double waiting_requests(const struct kvc_composed_config *config, const struct mix *mix)
+{
+    if (config->batched == 0) {
+        return INFINITY;
+    }
+    const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
+    const struct kvc_composed_pool *pool = &config->pool[stage->pool];
+    bool turns = pool->stages >> config->batched != 0; /* They leave what waits, and turn to batches. */
+    return turns ? INFINITY
+                 : most_of_burst(mix, stage) * pool->servers / (pool->of_node ? config->pipelines : 1);
+}
+
+/* Returns for how long the batch of a full store fills, and waits to be closed by time. */
+static double fill_ns(const struct kvc_composed_config *config, const struct mix *mix, double requests,
+                      double joins_ns)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double join_ns = fmax(requests - waiting_requests(config, mix), 0) * joins_ns;
+    double closes_ns = batch->timeout_ns > 0 ? batch->timeout_ns : INFINITY;
+    closes_ns = batch->every_ns > 0 ? fmin(closes_ns, batch->every_ns / 2) : closes_ns;
+    return requests < batch_most(config) && isfinite(closes_ns) ? closes_ns : fmin(join_ns, closes_ns);
+}
+
 /* Returns the demands with batches of `batch` requests. */
 static struct demands demands_with(const struct kvc_composed_config *config, const struct mix *mix,
                                    double per_ns, double batch)
 {
     struct demands demands = {.requests = batch};
     double inside_ns = 0;
+    uint32_t before = (1u << config->batched) - 1;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
@@ -310,11 +345,15 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         bool batches = config->pool[i].stages >> config->batched != 0;
         demands.slowest_ns = fmax(demands.slowest_ns, pool_ns);
         demands.batched_ns = batches ? fmax(demands.batched_ns, pool_ns) : demands.batched_ns;
+        bool joins = (config->pool[i].stages & before) != 0;
+        demands.joins_ns =
+            joins ? fmax(demands.joins_ns, demands.pool_ns[i] * config->pipelines) : demands.joins_ns;
     }
     demands.batched_ns = fmax(demands.batched_ns, demands.card_ns);
-    if (config->batched < config->stages) { /* What waits for a buffer fills it at once. */
+    if (config->batched < config->stages) {
         double buffers = (double)config->options->batch.buffers * config->pipelines;
-        demands.buffers_ns = inside_ns / (buffers * demands.requests);
+        inside_ns += fill_ns(config, mix, batch, demands.joins_ns);
+        demands.buffers_ns = inside_ns / (buffers * batch);
     }
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
     return demands;
@@ -334,6 +373,8 @@ static struct demands demands_of(const struct kvc_composed_config *config, const
     double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
     if (requests < most && is_over(&demands, per_ns)) {
+        double joined = waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns;
+        most = fmax(fmin(most, joined), requests);
         struct demands largest = demands_with(config, mix, per_ns, most);
         bool keeps_up = !is_over(&largest, per_ns);
         demands = largest;
