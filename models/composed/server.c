@@ -426,21 +426,21 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
 }
 
-/* Adds the jobs that wait for the same stage to a job, up to the burst of the stage. */
-static void join_burst(struct kvc_composed_server *server, struct kvc_composed_station *station,
-                       uint32_t number, uint32_t stage)
+/* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. */
+static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
+                       uint32_t stage)
 {
     uint64_t burst = server->config->stage[stage].options->burst;
     struct kvc_composed_job *job = job_of(server, number);
     uint64_t most = burst * server->config->frame_requests;
     bool joined = false;
-    while (burst > 1 && station->queue.count > 0 && kvc_ring_first(&station->queue)->tag == stage) {
-        uint32_t next = (uint32_t)kvc_ring_first(&station->queue)->value;
+    while (burst > 1 && queue->count > 0 && kvc_ring_first(queue)->tag == stage) {
+        uint32_t next = (uint32_t)kvc_ring_first(queue)->value;
         const struct kvc_composed_job *other = job_of(server, next);
         if (other->is_batch || other->is_ghost || job->rows->count + other->rows->count > most) {
             break;
         }
-        kvc_ring_pop(&station->queue);
+        kvc_ring_pop(queue);
         kvc_composed_job_append(job, other, 0, other->rows->count);
         kvc_composed_job_take_evicted(job, job_of(server, next));
         free_job(server, next);
@@ -461,7 +461,7 @@ static bool take_job(struct kvc_composed_server *server, struct kvc_composed_sta
         struct kvc_ring_entry entry = kvc_ring_pop(&station->queue);
         *number = (uint32_t)entry.value;
         *stage = entry.tag;
-        join_burst(server, station, *number, *stage);
+        join_burst(server, &station->queue, *number, *stage);
         return true;
     }
     for (; stages != 0; stages &= stages - 1) {
@@ -470,6 +470,7 @@ static bool take_job(struct kvc_composed_server *server, struct kvc_composed_sta
             *stage = (uint32_t)__builtin_ctz(stages);
             *number = (uint32_t)kvc_ring_pop(shared).value;
             job_of(server, *number)->pipeline = station->pipeline;
+            join_burst(server, shared, *number, *stage);
             return true;
         }
     }
