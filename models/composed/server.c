@@ -169,7 +169,7 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
 
 /* ---- stations ---- */
 
-static struct kvc_composed_station *station_of(struct kvc_composed_server *server, uint32_t stage,
+static struct kvc_composed_station *station_of(const struct kvc_composed_server *server, uint32_t stage,
                                                uint32_t pipeline)
 {
     const struct kvc_composed_config *config = server->config;
@@ -808,12 +808,25 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
 
 /* ---- time ---- */
 
+/* Whether a frame that comes from the network is lost because the queue of the first stage is full. */
+static bool is_refused(const struct kvc_composed_server *server, uint32_t number)
+{
+    uint32_t pipeline = job_of(server, number)->pipeline;
+    uint64_t room = room_of(server->config, 0);
+    return room > 0 && drops(server, 0) &&
+           waiting_for(server, station_of(server, 0, pipeline), 0, pipeline) >= room;
+}
+
 static void handle(struct kvc_composed_server *server, const struct kvc_event *event)
 {
     double now_ns = event->time_ns;
     switch (event->kind) {
     case ARRIVES:
-        arrive(server, event->tag, event->unit, now_ns);
+        if (event->unit == 0 && is_refused(server, event->tag)) {
+            drop(server, event->tag, now_ns);
+        } else {
+            arrive(server, event->tag, event->unit, now_ns);
+        }
         break;
     case ENDS: {
         struct kvc_composed_job *job = job_of(server, event->tag);

@@ -271,6 +271,7 @@ static enum kvc_status take(void *data, uint32_t number, const void *answer, str
         printf("%llu: %.4g Mops, %.4f of it served, %.4f of the prediction\n", (unsigned long long)seed,
                findings->capacity_mops, findings->saturated_mops / findings->capacity_mops,
                findings->saturated_mops / findings->predicted_mops);
+        fflush(stdout); /* The children that follow inherit what is not written. */
     }
     cr_expect_str_eq(findings->text, "", "%scomposition %llu: %s", findings->text, (unsigned long long)seed,
                      text);
