@@ -426,20 +426,24 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
 }
 
-/* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. */
+/* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of
+ * another pipeline stay apart, unless the stage is shared. Work in the background joins no others: it answers
+ * nobody. */
 static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
                        uint32_t stage)
 {
-    uint64_t burst = server->config->stage[stage].options->burst;
+    const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
     struct kvc_composed_job *job = job_of(server, number);
-    uint64_t most = burst * server->config->frame_requests;
-    bool joined = false;
-    while (burst > 1 && queue->count > 0 && kvc_ring_first(queue)->tag == stage) {
+    uint64_t most = options->burst * server->config->frame_requests;
+    bool joins = options->burst > 1 && !job->is_ghost, joined = false;
+    while (joins && queue->count > 0 && kvc_ring_first(queue)->tag == stage) {
         uint32_t next = (uint32_t)kvc_ring_first(queue)->value;
         const struct kvc_composed_job *other = job_of(server, next);
-        if (other->is_batch || other->is_ghost || job->rows->count + other->rows->count > most) {
+        bool apart = !options->shared && other->pipeline != job->pipeline;
+        if (other->is_batch || other->is_ghost || apart || job->rows->count + other->rows->count > most) {
             break;
         }
+        server->pipeline[job->pipeline].blocked[stage] -= options->background;
         kvc_ring_pop(queue);
         kvc_composed_job_append(job, other, 0, other->rows->count);
         kvc_composed_job_take_evicted(job, job_of(server, next));
