@@ -277,8 +277,8 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
         struct kvc_composed_station *to = station_of(server, next, job->pipeline);
         uint64_t room = room_of(config, next);
         bool is_full = room > 0 && waiting_for(server, to, next, job->pipeline) >= room,
-             own_pool = config->stage[next].pool == config->stage[stage].pool;
-        if (is_full && !drops(server, next) && !own_pool) {
+             own_pool = (config->pool[config->stage[next].pool].stages & ((1u << next) - 1)) != 0;
+        if (is_full && !drops(server, next) && !own_pool) { /* No pool waits for an earlier one. */
             to = config->stage[next].options->shared ? station_of(server, next, 0) : to;
             kvc_ring_push(&to->held, (uint64_t)by << 32 | number, next);
             leave_station(server, by == NO_STATION ? station : NULL, now_ns);
