@@ -187,9 +187,12 @@ static enum kvc_status check_when(const struct kvc_composed_config *config, uint
             "%s",
             i + 1, config->has_values ? "compare or read" : "search");
     }
-    if (i + 1 == config->stages && (stage->when != 0 || stage->background)) {
+    if (i + 1 == config->stages && (stage->when != 0 || stage->background || stage->every > 1)) {
         return FAIL("system.stages.%u.%s: found one, but the last stage answers all requests; allowed: none",
-                    i + 1, stage->when != 0 ? "when" : "background");
+                    i + 1,
+                    stage->when != 0    ? "when"
+                    : stage->background ? "background"
+                                        : "every");
     }
     return KVC_OK;
 }

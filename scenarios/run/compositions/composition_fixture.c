@@ -306,7 +306,7 @@ static void draw_options(struct kvc_rng *rng, struct composition *drawn)
         if (!is_last && happens(rng, 0.2)) {
             draw_conditions(rng, drawn, stage, before);
         }
-        stage->every = later && stage->does != 0 && happens(rng, 0.25) ? whole(rng, 2, 8) : 1;
+        stage->every = later && !is_last && stage->does != 0 && happens(rng, 0.25) ? whole(rng, 2, 8) : 1;
         stage->background = later && !is_last && happens(rng, stage->does != 0 ? 0.3 : 0.08);
         if (i < drawn->batched && !is_on(stage, "nic.rx") && happens(rng, 0.25)) {
             stage->burst = whole(rng, 2, 32);
