@@ -1,0 +1,152 @@
+/* Holds Little's law against random compositions whose clients wait for answers: throughput times latency is
+ * the number of clients, unless the store loses a request, whose client then waits for ever.
+ *
+ * KVCAST_COMPOSITIONS_SEED=1000 KVCAST_COMPOSITIONS_COUNT=200 draws others, and more of them. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/run/compositions/composition_fixture.h"
+#include "scenarios/run/laws_fixture.h"
+#include "scenarios/run/pool.h"
+
+enum { ARRIVAL_BYTES = 64, TEXT_BYTES = 512 };
+
+struct waited {
+    char error[TEXT_BYTES], arrival[ARRIVAL_BYTES]; /* An empty error: the run has ended. */
+    double clients, mops, latency_us, longest_us, duration_us;
+};
+
+static struct kvc_loaded *load(uint64_t seed, const char *arrival, double duration_us)
+{
+    const struct kvc_composition_use use = {arrival, duration_us, 1, 1};
+    char text[KVC_COMPOSITION_BYTES];
+    kvc_composition_write(seed, &use, text);
+    return kvc_laws_load("%s", text);
+}
+
+/* There are as many clients as saturating ones keep requests in flight, by the closed form's throughput and
+ * latency: these fill all batches. The measured time is that of several answers of each. Runs in a child. */
+static enum kvc_status wait_for_answers(void *data, uint32_t number, const struct kvc_progress *progress,
+                                        void *answer, struct kvc_diag *diag)
+{
+    const struct kvc_run_options options = {.jobs = 1};
+    struct waited *waited = answer;
+    uint64_t seed = *(const uint64_t *)data + number;
+    (void)progress;
+    (void)diag;
+    struct kvc_outcome *outcome = kvc_laws_answer(load(seed, "'saturate'", 2e3), true);
+    double cycle_us = outcome->result.predicted.mean_us;
+    waited->clients = round(outcome->result.throughput_mops * cycle_us);
+    kvc_outcome_free(outcome);
+    waited->duration_us = fmax(12 * cycle_us, 2e3);
+    snprintf(waited->arrival, ARRIVAL_BYTES, "{ clients = %.0f }", waited->clients);
+    struct kvc_loaded *loaded = load(seed, waited->arrival, waited->duration_us);
+    struct kvc_diag failed = {0};
+    if (kvc_driver_run(&loaded->scenario, &options, &outcome, &failed) == KVC_OK) {
+        waited->mops = outcome->result.throughput_mops;
+        waited->latency_us = kvc_outcome_value(outcome, 0, "latency_mean_us");
+        waited->longest_us = kvc_outcome_value(outcome, 0, "latency_max_us");
+    } else {
+        snprintf(waited->error, TEXT_BYTES, "%.*s", TEXT_BYTES - 1, failed.message);
+    }
+    kvc_outcome_free(outcome);
+    kvc_loaded_free(loaded);
+    return KVC_OK;
+}
+
+/* At either end of the measured time, each client has a request that is not counted, or counted in part. */
+static enum kvc_status take(void *data, uint32_t number, const void *answer, struct kvc_diag *diag)
+{
+    const struct waited *waited = answer;
+    uint64_t seed = *(const uint64_t *)data + number;
+    const struct kvc_composition_use use = {waited->arrival, waited->duration_us, 1, 1};
+    char text[KVC_COMPOSITION_BYTES] = "";
+    double found = waited->mops * waited->latency_us, border_frac = waited->longest_us / waited->duration_us;
+    bool holds = waited->error[0] == '\0' &&
+                 fabs(found - waited->clients) <= border_frac * fmax(found, waited->clients);
+    (void)diag;
+    if (!holds) {
+        kvc_composition_write(seed, &use, text);
+    }
+    if (getenv("KVCAST_COMPOSITIONS_REPORT") != NULL) {
+        fprintf(stderr, "%llu: %.6g of %.0f clients, within %.4f\n", (unsigned long long)seed, found,
+                waited->clients, border_frac);
+    }
+    cr_expect(holds, "%s%.6g Mops, each for %.6g us, make %.6g of %.0f clients, composition %llu: %s",
+              waited->error, waited->mops, waited->latency_us, found, waited->clients,
+              (unsigned long long)seed, text);
+    return KVC_OK;
+}
+
+static uint64_t number_of(const char *variable, uint64_t usual)
+{
+    const char *text = getenv(variable);
+    return text != NULL ? strtoull(text, NULL, 10) : usual;
+}
+
+Test(composition_clients, are_as_many_as_throughput_times_latency)
+{
+    uint64_t seed = number_of("KVCAST_COMPOSITIONS_SEED", 1);
+    struct kvc_diag diag = {0};
+    const struct kvc_pool_options pool = {.tasks = (uint32_t)number_of("KVCAST_COMPOSITIONS_COUNT", 30),
+                                          .jobs = kvc_pool_processors(),
+                                          .answer_bytes = sizeof(struct waited),
+                                          .noun = "composition",
+                                          .data = &seed,
+                                          .body = wait_for_answers,
+                                          .take = take};
+    cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_OK, "%s", diag.message);
+}
+
+/* Frames that wait for a stage in the background are served together with others, and lose no request. */
+Test(composition_clients, are_answered_behind_work_in_the_background)
+{
+    const double clients = 64;
+    struct kvc_outcome *ran = kvc_laws_answer(
+        kvc_laws_load("return { system = { kind = 'composed', index = { kernel = 'cuckoo' }, stages = {\n"
+                      "{ name = 'receive', on = 'nic.rx' },\n"
+                      "{ name = 'look', on = 'cpu', cores = 2, cycles = 100, does = 'search' },\n"
+                      "{ name = 'store', on = 'cpu', burst = 8, background = true, cycles = 800,\n"
+                      "  does = 'insert' },\n"
+                      "{ name = 'send', on = 'nic.tx' } } },\n"
+                      "workload = { keys = 20000, get = 0.5, set = 0.5, per_frame = 1,\n"
+                      "  arrival = { clients = %.0f } },\n"
+                      "run = { duration = '4ms', warmup = '1ms' } }\n",
+                      clients),
+        false);
+    double found = ran->result.throughput_mops * kvc_laws_value(ran, "latency_mean_us");
+    cr_expect(fabs(found - clients) <= 0.01 * clients, "%.6g of %.0f clients are served", found, clients);
+    kvc_outcome_free(ran);
+}
+
+/* Clients that wait lose no request in a full queue. No server waits for a queue that its own pool empties.
+ */
+Test(composition_clients, are_answered_by_a_pool_of_two_stages)
+{
+    const double clients = 64;
+    struct kvc_outcome *ran = kvc_laws_answer(
+        kvc_laws_load("return { system = { kind = 'composed', index = { kernel = 'cuckoo' }, stages = {\n"
+                      "{ name = 'look', on = 'cpu', pool = 'both', cycles = 300, does = 'search' },\n"
+                      "{ name = 'work', on = 'cpu', queue = 1, cycles = 100 },\n"
+                      "{ name = 'store', on = 'cpu', pool = 'both', queue = 1, full = 'drop', cycles = 300,\n"
+                      "  does = 'insert' } } },\n"
+                      "workload = { keys = 20000, get = 0.5, set = 0.5, per_frame = 1,\n"
+                      "  arrival = { clients = %.0f } },\n"
+                      "run = { duration = '4ms', warmup = '1ms' } }\n",
+                      clients),
+        false);
+    double found = ran->result.throughput_mops * kvc_laws_value(ran, "latency_mean_us");
+    cr_expect(fabs(found - clients) <= 0.01 * clients, "%.6g of %.0f clients are served", found, clients);
+    kvc_outcome_free(ran);
+}
+
+Test(composition_clients, are_answered_by_the_last_stage)
+{
+    kvc_laws_refuse("system = { kind = 'composed', index = { kernel = 'cuckoo' }, stages = {\n"
+                    "{ name = 'look', on = 'cpu', cycles = 300, does = 'search' },\n"
+                    "{ name = 'store', on = 'cpu', cycles = 100, does = 'insert', every = 2 } } }",
+                    "system.stages.2.every: found one, but the last stage answers all requests");
+}
