@@ -194,22 +194,31 @@ static double bytes_of(const struct kvc_composed_stage *stage, const struct kvc_
     return work_of(stage, counts).bytes;
 }
 
+/* Returns the time from the start of a request to its end: requests follow each other through the pipeline,
+ * so that what each of them takes counts once. */
+static double pipeline_ns(const struct kvc_fpga *fpga, const struct kvc_composed_stage *stage,
+                          const struct kvc_composed_counts *counts)
+{
+    const struct kvc_composed_work all = work_of(stage, counts), once = stage->per[KVC_COMPOSED_PER_BATCH];
+    double cycles = once.cycles + (all.cycles - once.cycles) / fmax(counts->requests, 1);
+    double ns = once.ns + (all.ns - once.ns) / fmax(counts->requests, 1);
+    return cycles * kvc_fpga_cycle_ns(fpga) + ns;
+}
+
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t number,
                                               const struct kvc_composed_counts *counts, double stretch)
 {
     const struct kvc_composed_stage *stage = &config->stage[number];
     struct kvc_composed_cost cost = {0};
     struct kvc_dram_load load = {0};
-    struct kvc_composed_work work;
     switch (stage->place) {
     case KVC_COMPOSED_CPU:
         return core_cost(config, stage, counts, stretch);
     case KVC_COMPOSED_GPU:
         return gpu_cost(config, stage, counts);
     case KVC_COMPOSED_FPGA:
-        work = work_of(stage, counts);
         cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
-        cost.latency_ns = work.cycles * kvc_fpga_cycle_ns(config->fpga) / fmax(counts->requests, 1) + work.ns;
+        cost.latency_ns = pipeline_ns(config->fpga, stage, counts);
         return cost;
     case KVC_COMPOSED_NIC_RX:
     case KVC_COMPOSED_NIC_TX:
