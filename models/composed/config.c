@@ -285,6 +285,13 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     return KVC_OK;
 }
 
+uint64_t kvc_composed_room_of(const struct kvc_composed_config *config, uint32_t stage)
+{
+    uint64_t stated = config->stage[stage].options->queue;
+    bool ring = stated == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
+    return ring ? config->nic->ring_frames : stated;
+}
+
 double kvc_composed_items(const struct kvc_composed_config *config)
 {
     double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : INFINITY;

@@ -221,6 +221,10 @@ uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_mode
 /* Returns the parameters of a scenario's structures. */
 struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_scenario *scenario);
 
+/* Returns the most jobs that wait for a stage, of one pipeline; 0: any number. The ring of the ports holds
+ * frames in front of the stage that receives them. */
+uint64_t kvc_composed_room_of(const struct kvc_composed_config *config, uint32_t stage);
+
 /* Returns the items that a shard has room for. */
 double kvc_composed_items(const struct kvc_composed_config *config);
 

@@ -8,7 +8,7 @@
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
-enum { ARRIVES, ENDS, TIMES_OUT, CYCLES, SENDS };
+enum { ARRIVES, ENDS, ANSWERS, TIMES_OUT, CYCLES, SENDS };
 enum { NO_STATION = INT32_MAX };
 
 static struct kvc_composed_job *job_of(const struct kvc_composed_server *server, uint32_t number)
@@ -185,15 +185,6 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static bool join_batch(struct kvc_composed_server *server, uint32_t number, double now_ns);
 
-/* Returns the most jobs that wait for a stage, of one pipeline; 0: any number. The ring of the ports holds
- * frames in front of the stage that receives them. */
-static uint64_t room_of(const struct kvc_composed_config *config, uint32_t stage)
-{
-    uint64_t stated = config->stage[stage].options->queue;
-    bool ring = stated == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
-    return ring ? config->nic->ring_frames : stated;
-}
-
 /* Whether the servers of a stage in front of the batches serve batches as well. They turn to these while a
  * frame waits: if they held it, they would wait for themselves. */
 static bool turns(const struct kvc_composed_config *config, uint32_t stage)
@@ -275,7 +266,7 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
         }
     } else {
         struct kvc_composed_station *to = station_of(server, next, job->pipeline);
-        uint64_t room = room_of(config, next);
+        uint64_t room = kvc_composed_room_of(config, next);
         bool is_full = room > 0 && waiting_for(server, to, next, job->pipeline) >= room,
              own_pool = (config->pool[config->stage[next].pool].stages & ((1u << next) - 1)) != 0;
         if (is_full && !drops(server, next) && !own_pool) { /* No pool waits for an earlier one. */
@@ -301,7 +292,7 @@ static void take_held(struct kvc_composed_server *server, struct kvc_composed_st
     while (station->held.count > 0) {
         uint32_t stage = kvc_ring_first(&station->held)->tag;
         uint32_t number = (uint32_t)kvc_ring_first(&station->held)->value;
-        uint64_t room = room_of(server->config, stage);
+        uint64_t room = kvc_composed_room_of(server->config, stage);
         if (room > 0 && waiting_for(server, station, stage, job_of(server, number)->pipeline) >= room) {
             return;
         }
@@ -328,6 +319,11 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
         pass_on(server, station, number, stage, now_ns, latency_ns);
         return;
     }
+    if (latency_ns > 0) { /* What it frees is free when it is answered. */
+        kvc_events_add(&server->events, now_ns + latency_ns, ANSWERS, (uint16_t)stage, number);
+        leave_station(server, station, now_ns);
+        return;
+    }
     double began_ns = streamed || config->stage[stage].place == KVC_COMPOSED_CPU ? job->began_ns : now_ns;
     double before_ns = 0, after_ns = 0;
     if (streamed) {
@@ -336,7 +332,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
         before_ns = job->backlog_ns;
         after_ns = wire->backlog_ns;
     }
-    answer(server, number, began_ns, now_ns + latency_ns, before_ns, after_ns);
+    answer(server, number, began_ns, now_ns, before_ns, after_ns);
     leave_station(server, station, now_ns);
 }
 
@@ -816,7 +812,7 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
 static bool is_refused(const struct kvc_composed_server *server, uint32_t number)
 {
     uint32_t pipeline = job_of(server, number)->pipeline;
-    uint64_t room = room_of(server->config, 0);
+    uint64_t room = kvc_composed_room_of(server->config, 0);
     return room > 0 && drops(server, 0) &&
            waiting_for(server, station_of(server, 0, pipeline), 0, pipeline) >= room;
 }
@@ -838,6 +834,9 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
                      job->sent_ns);
         break;
     }
+    case ANSWERS:
+        answer(server, event->tag, now_ns, now_ns, 0, 0);
+        break;
     case TIMES_OUT: {
         struct kvc_composed_pipeline *pipeline = &server->pipeline[event->unit];
         if (pipeline->open != NULL && pipeline->opened == event->tag && pipeline->open->rows->count > 0) {
