@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/composed/answers.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
@@ -76,90 +77,19 @@ static bool answers_by_wire(const struct kvc_composed_config *config, uint32_t s
 
 /* ---- answers ---- */
 
-static void count_outcomes(struct kvc_composed_server *server, const struct kvc_composed_job *job,
-                           uint32_t first, uint32_t last)
-{
-    const struct kvc_batch *rows = job->rows;
-    server->completed += last - first;
-    for (uint32_t i = first; i < last; i++) {
-        server->outcome[job->outcome[i]]++;
-        server->sets += rows->op[i] == KVC_OP_SET;
-        server->deletes += rows->op[i] == KVC_OP_DELETE;
-    }
-}
-
-/* Records the answers of a job, whose rows are done at done_ns, and frees it. */
-static void record(struct kvc_composed_server *server, uint32_t number)
-{
-    struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_recorder *recorder = &server->replica->recorder;
-    const struct kvc_batch *rows = job->rows;
-    double stopped_ns = server->stopped_ns, now_ns = server->slice_end_ns;
-    uint32_t count = rows->count, first, last, hits = 0, gets = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        server->done_ns[i] += stopped_ns;
-        hits += job->outcome[i] == KVC_COMPOSED_HIT;
-        gets += rows->op[i] == KVC_OP_GET;
-    }
-    for (uint32_t i = 0; i < job->marks; i++) {
-        job->mark_ns[i] += stopped_ns;
-    }
-    kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, server->done_ns, count);
-    kvc_recorder_paths(recorder, rows->sent_ns, server->done_ns, count, job->mark_ns, job->marks, 0);
-    kvc_recorder_completions(recorder, now_ns, rows->sent_ns, server->done_ns, count, &first, &last);
-    kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,
-                                                             .sent_ns = rows->sent_ns,
-                                                             .done_ns = server->done_ns,
-                                                             .outcome = job->outcome,
-                                                             .hit = KVC_COMPOSED_HIT,
-                                                             .miss = KVC_COMPOSED_MISS,
-                                                             .other_miss = KVC_COMPOSED_MISS,
-                                                             .times_all = true,
-                                                             .count = count});
-    kvc_recorder_lookups(recorder, server->done_ns[count - 1], gets, hits);
-    count_outcomes(server, job, first, last);
-    kvc_source_complete(server->source, rows->client, server->done_ns, count);
-    for (uint32_t i = 0; i < count && kvc_source_fills(server->source); i++) {
-        if (job->outcome[i] == KVC_COMPOSED_MISS) {
-            kvc_source_miss_row(server->source, rows, i, server->done_ns[i]);
-        }
-    }
-    server->served += count;
-    server->in_flight -= count;
-    free_job(server, number);
-}
-
 static void batch_is_free(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
 static void send_frames(struct kvc_composed_server *server, double now_ns);
 static void send_reactions(struct kvc_composed_server *server, double now_ns);
 
-/* Answers a job: its responses are filled from began_ns to ended_ns, and the wire delays the first ones by
- * before_ns and the last ones by after_ns. Responses share frames. */
+/* Answers a job, see models/composed/answers.h, and frees it. */
 static void answer(struct kvc_composed_server *server, uint32_t number, double began_ns, double ended_ns,
                    double before_ns, double after_ns)
 {
-    const struct kvc_composed_config *config = server->config;
     struct kvc_composed_job *job = job_of(server, number);
-    uint32_t count = job->rows->count, pipeline = job->pipeline, together = 1;
-    double frame_ns = 0;
+    uint32_t pipeline = job->pipeline;
     bool is_batch = job->is_batch;
-    if (config->on_network) {
-        double each = job->counts.response_bytes / count;
-        together = is_batch ? kvc_nic_messages_per_frame(config->nic, fmax(each, 1)) : config->frame_requests;
-        together = together < count ? together : count;
-        frame_ns = kvc_nic_wire_ns(config->nic, each * together, 1);
-    }
-    for (uint32_t i = 0; i < count; i += together) {
-        uint32_t end = i + together < count ? i + together : count;
-        double part = (double)end / count;
-        double done_ns = began_ns + part * (ended_ns - began_ns) + before_ns + part * (after_ns - before_ns) +
-                         frame_ns + config->path_ns;
-        for (uint32_t j = i; j < end; j++) {
-            server->done_ns[j] = done_ns;
-        }
-    }
-    double answered_ns = server->done_ns[count - 1];
-    record(server, number);
+    double answered_ns = kvc_composed_answer(server, job, began_ns, ended_ns, before_ns, after_ns);
+    free_job(server, number);
     if (is_batch) {
         batch_is_free(server, pipeline, ended_ns);
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/run/compositions/composition_fixture.h"
+#include "scenarios/run/composed/composition_fixture.h"
 #include "scenarios/run/laws_fixture.h"
 #include "scenarios/run/pool.h"
 

@@ -1,4 +1,4 @@
-#include "scenarios/run/compositions/composition_fixture.h"
+#include "scenarios/run/composed/composition_fixture.h"
 
 #include <math.h>
 #include <stdarg.h>

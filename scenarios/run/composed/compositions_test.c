@@ -1,4 +1,4 @@
-/* Holds what must be true of any composition (scenarios/run/compositions/composition_fixture.h): that it
+/* Holds what must be true of any composition (scenarios/run/composed/composition_fixture.h): that it
  * loads, of its runs under a load and under saturation, and of the closed form's capacity.
  *
  * KVCAST_COMPOSITIONS_SEED=1000 KVCAST_COMPOSITIONS_COUNT=200 draws others, and more of them. With
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "models/composed/config.h"
-#include "scenarios/run/compositions/composition_fixture.h"
+#include "scenarios/run/composed/composition_fixture.h"
 #include "scenarios/run/laws_fixture.h"
 #include "scenarios/run/pool.h"
 #include "sim/base/rng.h"

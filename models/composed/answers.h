@@ -1,0 +1,13 @@
+/* Answers of a composed store: when responses reach their clients, and what is recorded of them. */
+#ifndef KVC_MODELS_COMPOSED_ANSWERS_H
+#define KVC_MODELS_COMPOSED_ANSWERS_H
+
+#include "models/composed/server.h"
+
+/* Answers all requests of a job: its responses are filled from began_ns to ended_ns, and the wire delays the
+ * first ones by before_ns and the last ones by after_ns. Responses share frames. Returns when the last one
+ * reaches its client [ns]. */
+double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_composed_job *job, double began_ns,
+                           double ended_ns, double before_ns, double after_ns);
+
+#endif
