@@ -36,11 +36,14 @@ const struct kvc_index_kind *kvc_composed_index_kind(int kernel)
     return NULL;
 }
 
-static struct kvc_index *smallest(const struct kvc_index_kind *kind)
+/* Size of the index that stands for larger ones [bytes]. */
+enum { TRIAL_BYTES = 1 << 18 };
+
+static struct kvc_index *create_trial(const struct kvc_index_kind *kind)
 {
-    struct kvc_index *index = kind->create(KVC_COMPOSED_INDEX_LEAST, 1);
+    struct kvc_index *index = kind->create(TRIAL_BYTES, 1);
     if (index == NULL) {
-        kvc_out_of_memory("an index of %d KiB", KVC_COMPOSED_INDEX_LEAST / 1024);
+        kvc_out_of_memory("an index of %d KiB", TRIAL_BYTES / 1024);
     }
     return index;
 }
@@ -50,12 +53,12 @@ double kvc_composed_index_slots(const struct kvc_index_kind *kind, double bytes)
     static _Thread_local struct kvc_memo memo;
     double argument[] = {(double)kvc_name_hash(kind->name)}, slots;
     if (!kvc_memo_find(&memo, argument, &slots)) {
-        struct kvc_index *index = smallest(kind);
+        struct kvc_index *index = create_trial(kind);
         slots = (double)kvc_index_capacity(index);
         kvc_index_free(index);
         kvc_memo_keep(&memo, argument, 1, slots);
     }
-    return slots * bytes / KVC_COMPOSED_INDEX_LEAST;
+    return slots * bytes / TRIAL_BYTES;
 }
 
 double kvc_composed_index_bytes(const struct kvc_index_kind *kind, double keys)
@@ -68,14 +71,14 @@ double kvc_composed_index_bytes(const struct kvc_index_kind *kind, double keys)
     return bytes;
 }
 
-static double per(uint64_t lines, uint64_t operations)
+static double per(uint64_t sum, uint64_t operations)
 {
-    return operations > 0 ? (double)lines / (double)operations : 0;
+    return operations > 0 ? (double)sum / (double)operations : 0;
 }
 
 static struct kvc_composed_lines measure_lines(const struct kvc_index_kind *kind, double load_frac)
 {
-    struct kvc_index *index = smallest(kind);
+    struct kvc_index *index = create_trial(kind);
     uint32_t keys = (uint32_t)fmax(load_frac * (double)kvc_index_capacity(index), 64);
     uint64_t *hash = kvc_array_of(2 * keys, sizeof(*hash));
     uint32_t *location = kvc_array_of(2 * keys, sizeof(*location));
@@ -95,15 +98,17 @@ static struct kvc_composed_lines measure_lines(const struct kvc_index_kind *kind
     kvc_index_free(index);
     free(hash);
     free(location);
-    return (struct kvc_composed_lines){
-        per(hit.search_lines, hit.searches), per(miss.search_lines, miss.searches),
-        per(insert.insert_lines, insert.inserts), per(erase.erase_lines, erase.erases)};
+    return (struct kvc_composed_lines){.kept = per(hit.search_hits, hit.searches),
+                                       .hit = per(hit.search_lines, hit.searches),
+                                       .miss = per(miss.search_lines, miss.searches),
+                                       .insert = per(insert.insert_lines, insert.inserts),
+                                       .erase = per(erase.erase_lines, erase.erases)};
 }
 
 struct kvc_composed_lines kvc_composed_index_lines(const struct kvc_index_kind *kind, double load_frac)
 {
     static _Thread_local struct kvc_memo memo;
-    enum { RESULTS = 4, ARGUMENTS = 3 };
+    enum { RESULTS = 5, ARGUMENTS = 3 };
     double load = round(fmin(fmax(load_frac, 0), 1) * 100) / 100, result[RESULTS];
     double argument[ARGUMENTS] = {(double)kvc_name_hash(kind->name), load, 0};
     if (!kvc_memo_find_all(&memo, argument, ARGUMENTS, result, RESULTS)) {
@@ -111,5 +116,5 @@ struct kvc_composed_lines kvc_composed_index_lines(const struct kvc_index_kind *
         memcpy(result, &lines, sizeof(result));
         kvc_memo_keep_all(&memo, argument, ARGUMENTS, result, RESULTS);
     }
-    return (struct kvc_composed_lines){result[0], result[1], result[2], result[3]};
+    return (struct kvc_composed_lines){result[0], result[1], result[2], result[3], result[4]};
 }

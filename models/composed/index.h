@@ -16,15 +16,16 @@ double kvc_composed_index_slots(const struct kvc_index_kind *kind, double bytes)
 /* Returns the smallest power of two of bytes that `keys` keys fill to nine tenths at most. */
 double kvc_composed_index_bytes(const struct kvc_index_kind *kind, double keys);
 
-/* Mean 64-byte lines that operations touch in an index. */
+/* Mean 64-byte lines that operations touch in an index, and what it keeps. */
 struct kvc_composed_lines {
+    double kept;      /* Share of the keys that it still has, 0 to 1: a bucket may have no room for one. */
     double hit, miss; /* Of a search that finds its key, and of one that does not. */
     double insert;    /* Of an insert of a key that the index has. */
     double erase;
 };
 
-/* Returns these means for an index that is filled to load_frac of its room: those of the real code in its
- * smallest index. The calling thread keeps them. */
+/* Returns these means for an index that is filled to load_frac of its room: those of the real code in a
+ * small index. The calling thread keeps them. */
 struct kvc_composed_lines kvc_composed_index_lines(const struct kvc_index_kind *kind, double load_frac);
 
 #endif

@@ -19,6 +19,7 @@
 #include "sim/base/seeds.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/source/fill.h"
 
 double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
 {
@@ -27,7 +28,9 @@ double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
         return 1;
     }
     double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
-    return kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots, config->shards * items);
+    double held =
+        kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots, config->shards * items);
+    return held * kvc_composed_index_lines(config->index, kvc_composed_load_frac(scenario)).kept;
 }
 
 double kvc_composed_load_frac(const struct kvc_scenario *scenario)
@@ -44,7 +47,8 @@ enum { HITS, MISSES, SETS, DELETES, CLASSES };
 
 struct mix {
     double load_frac, hit_frac;
-    double frame_requests; /* Mean requests of a frame. */
+    const struct kvc_workload *workload;
+    struct kvc_fill frame; /* Mean requests of a frame, and how long they wait for it. */
     bool clients_wait;     /* Clients send when they are answered. */
     double shard_frac;     /* Share of the requests that the fullest socket gets. */
     double fullest;        /* Requests of the fullest pipeline of a socket over the mean of all. */
@@ -111,12 +115,7 @@ static struct mix mix_of(const struct kvc_scenario *scenario)
     struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
     struct mix mix = {.hit_frac = kvc_composed_hit_frac(scenario),
                       .load_frac = kvc_composed_load_frac(scenario)};
-    /* Clients of a closed loop that are answered together send together. */
-    mix.frame_requests = config->frame_mean;
-    if (scenario->workload.arrival == KVC_ARRIVAL_CLOSED) {
-        mix.frame_requests =
-            fmax(fmin(config->frame_mean, (double)scenario->workload.clients / config->shards), 1);
-    }
+    mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
     if (config->index != NULL) {
         mix.lines = kvc_composed_index_lines(config->index, mix.load_frac);
@@ -226,9 +225,25 @@ static double batch_requests(const struct kvc_composed_config *config, double pe
     return fmax(requests, 1);
 }
 
+/* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate.
+ */
+static struct mix at_rate(const struct kvc_composed_config *config, const struct mix *mix, double per_ns)
+{
+    const struct kvc_workload *workload = mix->workload;
+    struct mix at = *mix;
+    at.frame = (struct kvc_fill){.requests = config->frame_mean};
+    if (workload->arrival == KVC_ARRIVAL_CLOSED) { /* Clients that are answered together send together. */
+        at.frame.requests = fmax(fmin(config->frame_mean, (double)workload->clients / config->shards), 1);
+    } else if (kvc_workload_has_rate(workload) && !kvc_workload_sends_together(workload)) {
+        double per_flow_ns = per_ns / kvc_workload_flows(workload);
+        at.frame = kvc_fill_of(per_flow_ns, config->frame_requests, workload->fill_timeout_ns);
+    }
+    return at;
+}
+
 static double most_of_burst(const struct mix *mix, const struct kvc_composed_stage *stage)
 {
-    return mix->frame_requests * (double)stage->options->burst;
+    return mix->frame.requests * (double)stage->options->burst;
 }
 
 /* Returns the requests that a stage serves at a time: a batch, or the frames that come while one of its
@@ -239,7 +254,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     enum { ROUNDS = 20 };
     const struct kvc_composed_stage *stage = &config->stage[number];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-    double requests = mix->frame_requests, most = most_of_burst(mix, stage);
+    double requests = mix->frame.requests, most = most_of_burst(mix, stage);
     if (number >= config->batched) {
         return batch;
     }
@@ -247,7 +262,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     for (int i = 0; i < ROUNDS && most > requests; i++) {
         const struct kvc_composed_counts counts = counts_of(config, mix, number, requests);
         double next = of_server * kvc_composed_cost_of(config, number, &counts, 1).busy_ns;
-        requests = fmin(fmax(next, mix->frame_requests), most);
+        requests = fmin(fmax(next, mix->frame.requests), most);
     }
     return requests;
 }
@@ -366,10 +381,11 @@ static bool is_over(const struct demands *demands, double per_ns)
 
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
  * busy: as many as let the store keep up, if a batch may have so many. */
-static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *mix,
+static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *any_mix,
                                  double per_ns)
 {
     enum { ROUNDS = 16 };
+    const struct mix at = at_rate(config, any_mix, per_ns), *mix = &at;
     double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
     if (requests < most && is_over(&demands, per_ns)) {
@@ -432,7 +448,7 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
     bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
     uint32_t answers = wire && last > 0 ? last - 1 : last; /* The stage that fills the responses. */
     bool spreads = config->stage[answers].place == KVC_COMPOSED_CPU && answers >= config->batched;
-    double fixed_ns = 2 * config->path_ns, fill_ns = 0, spread_ns = 0;
+    double fixed_ns = 2 * config->path_ns + mix->frame.wait_ns, fill_ns = 0, spread_ns = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
         bool in_batch = i >= config->batched;
         if (i == answers && spreads) {
@@ -463,8 +479,9 @@ static double waiting_rate(const struct kvc_composed_config *config, const struc
     double low = 1e-9, high = capacity;
     for (int i = 0; i < ROUNDS; i++) {
         double middle = sqrt(low * high);
-        struct demands demands = demands_of(config, mix, middle);
-        struct way way = way_of(config, mix, &demands, middle);
+        const struct mix at = at_rate(config, mix, middle);
+        struct demands demands = demands_of(config, &at, middle);
+        struct way way = way_of(config, &at, &demands, middle);
         if (middle * (way.least_ns + way.spread_ns / 2 + think_ns) <= in_flight) {
             low = middle;
         } else {
@@ -496,7 +513,7 @@ static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *s
 
 double kvc_composed_window_ns(const struct kvc_scenario *scenario)
 {
-    static const double shortest_ns = 200e3, longest_ns = 2e6, batches = 8, saturated_mops = 5;
+    static const double shortest_ns = 100e3, longest_ns = 2e6, batches = 3, saturated_mops = 5;
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
@@ -531,6 +548,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     } else {
         per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
     }
+    mix = at_rate(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns);
     struct way way = way_of(config, &mix, &demands, per_ns);
     kvc_latency_add(&law, 1, way.least_ns, way.spread_ns);
@@ -554,7 +572,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
     kvc_metrics_set(model, "hit_frac", mix.hit_frac);
     kvc_metrics_set(model, "requests_per_batch",
-                    config->batched < config->stages ? demands.requests : mix.frame_requests);
+                    config->batched < config->stages ? demands.requests : mix.frame.requests);
     kvc_metrics_set(model, "fullest_pipeline_over_mean", mix.fullest);
     kvc_metrics_set(model, "memory_frac", per_ns * demands.memory_ns);
     return KVC_OK;
