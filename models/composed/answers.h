@@ -2,7 +2,7 @@
 #ifndef KVC_MODELS_COMPOSED_ANSWERS_H
 #define KVC_MODELS_COMPOSED_ANSWERS_H
 
-#include "models/composed/server.h"
+#include "models/composed/state.h"
 
 /* Answers all requests of a job: its responses are filled from began_ns to ended_ns, and the wire delays the
  * first ones by before_ns and the last ones by after_ns. Responses share frames. Returns when the last one

@@ -91,10 +91,8 @@ static enum kvc_status load(char *const *cell, int card, struct kvc_loaded **loa
 static double launch_us(const struct kvc_scenario *scenario, enum kernel kernel, double jobs)
 {
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
-    struct kvc_megakv_launch_work work = {.kernel = kernel == INSERT ? KVC_CUCKOO_INSERT
-                                                                     : KVC_CUCKOO_SEARCH,
-                                          .jobs = jobs,
-                                          .stats = &stats};
+    struct kvc_megakv_launch_work work = {
+        .kernel = kernel == INSERT ? KVC_CUCKOO_INSERT : KVC_CUCKOO_SEARCH, .jobs = jobs, .stats = &stats};
     if (kernel == COPIED_SEARCH) {
         return kvc_megakv_launch_ns(&costs, &work) * 1e-3;
     }

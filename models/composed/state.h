@@ -1,0 +1,88 @@
+/* State of a composed store's server: what its files share. */
+#ifndef KVC_MODELS_COMPOSED_STATE_H
+#define KVC_MODELS_COMPOSED_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/composed/config.h"
+#include "models/composed/job.h"
+#include "models/composed/structures.h"
+#include "sim/base/events.h"
+#include "sim/base/ring.h"
+#include "sim/devices/gpu_streams.h"
+#include "sim/devices/nic.h"
+#include "sim/run/replica.h"
+#include "sim/workload/source/source.h"
+
+/* A queue and its servers: a pool of the configuration, in one pipeline or in the socket. */
+struct kvc_composed_station {
+    uint32_t pool, pipeline;
+    uint32_t busy;         /* Servers that serve a job or hold one that cannot go on. */
+    struct kvc_ring queue; /* Jobs, each with its stage. */
+    struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
+    uint32_t first_stream; /* GPU: number of its first stream. */
+    uint64_t free_streams[2]; /* GPU: a bit for each of its streams that is idle. */
+};
+
+/* What happens between the frames and the batches of a pipeline. */
+struct kvc_composed_pipeline {
+    struct kvc_composed_job *open; /* The batch that fills; NULL: none. */
+    uint32_t opened;               /* Number of batches so far, which a timeout compares. */
+    int32_t buffers;               /* Batches that are free; below 0 while parts of one are apart. */
+    double open_bytes;
+    struct kvc_ring held; /* Frames that wait for a free batch, with the station that holds them. */
+    bool joins;           /* Whether such frames are joining batches. */
+    struct kvc_composed_writes writes[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
+    struct kvc_composed_counts kept[KVC_COMPOSED_STAGES_MAX];   /* By stage: batches whose writes wait. */
+    uint32_t blocked[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for work in the background. */
+    uint32_t ghosts[KVC_COMPOSED_STAGES_MAX];  /* By stage: work in the background that waits. */
+    uint32_t batches[KVC_COMPOSED_STAGES_MAX]; /* By stage: batches since its writes were done. */
+};
+
+/* The wire to the clients, as a fluid. */
+struct kvc_composed_wire {
+    double rate;       /* Time of the wire that comes in a nanosecond. */
+    double backlog_ns; /* What it has not sent yet [ns]. */
+    double at_ns;      /* When that was. */
+};
+
+struct kvc_composed_server {
+    const struct kvc_scenario *scenario;
+    const struct kvc_composed_config *config;
+    struct kvc_replica *replica;
+    struct kvc_source *source;
+    uint32_t number; /* Number of its shard. */
+    struct kvc_composed_structures structures;
+    struct kvc_events events;
+    uint32_t stations;
+    struct kvc_composed_station *station;
+    struct kvc_composed_pipeline *pipeline;
+    struct kvc_ring shared[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that any pipeline may serve. */
+    struct kvc_gpu_streams *gpu;
+    uint32_t streams;
+    uint32_t *stream_job, *stream_station; /* By stream: its job and station. */
+    uint8_t *stream_stage;
+    struct kvc_rss *rss; /* Queues of the connections; NULL: frames go to the pipelines in turn. */
+    uint32_t turn;       /* The next pipeline. */
+    struct kvc_composed_wire wire;
+    struct kvc_composed_job **job;
+    uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
+    uint64_t in_flight;                    /* Requests in the server. */
+    double stretch;                        /* By how much host memory is slower because of its users. */
+    /* Busy times since the server was opened, by stage; of the cores' compute and of all of their time; of
+     * the GPU, of the memory's channels, and of the directions of the ports and the PCIe link [ns]. */
+    double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];
+    uint64_t outcome[KVC_COMPOSED_OUTCOMES]; /* Requests answered within the measured time. */
+    uint64_t sets, deletes, completed;
+    uint64_t served;     /* Requests answered since the server was opened. */
+    uint64_t dropped;    /* Requests lost in full queues within the measured time. */
+    double *done_ns;     /* Scratch, by row. */
+    bool *moves;         /* Scratch, by row. */
+    double slice_end_ns; /* End of the slice that is being simulated. */
+    double sends_ns;     /* Clients that wait: when the next one sends [ns]. */
+    double until_ns;     /* The same by the server's clock. */
+    double advanced_ns, stopped_ns;
+};
+
+#endif
