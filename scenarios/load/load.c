@@ -617,11 +617,10 @@ bool kvc_load_session_value(struct kvc_load_session *session, const struct kvc_o
 
 /* Resolves and checks a decoded scenario, with or without the devices of the simulation. */
 static enum kvc_status check_decoded(const struct kvc_load_session *session, struct kvc_loaded *loaded,
-                                     const struct kvc_overrides *set, bool with_devices,
-                                     struct kvc_diag *diag)
+                                     bool with_devices, struct kvc_diag *diag)
 {
     const struct kvc_decoder decoder = {
-        .sandbox = session->sandbox, .set = set, .loaded = loaded, .prefix = "", .diag = diag};
+        .sandbox = session->sandbox, .loaded = loaded, .prefix = "", .diag = diag};
     enum kvc_status status = check_scenario(&decoder, with_devices);
     return status == KVC_OK ? check_slo(&decoder) : status;
 }
@@ -629,7 +628,12 @@ static enum kvc_status check_decoded(const struct kvc_load_session *session, str
 enum kvc_status kvc_load_session_check(struct kvc_load_session *session, struct kvc_loaded *loaded,
                                        const struct kvc_overrides *set, struct kvc_diag *diag)
 {
-    return check_decoded(session, loaded, set, false, diag);
+    enum kvc_status status = KVC_OK;
+    kvc_overrides_clear(&loaded->set);
+    if (set != NULL) {
+        status = kvc_overrides_join(&loaded->set, set, diag);
+    }
+    return status == KVC_OK ? check_decoded(session, loaded, false, diag) : status;
 }
 
 enum kvc_status kvc_load_session_point(struct kvc_load_session *session, const struct kvc_overrides *set,
@@ -637,7 +641,7 @@ enum kvc_status kvc_load_session_point(struct kvc_load_session *session, const s
 {
     enum kvc_status status = kvc_load_session_decode(session, set, NULL, out, diag);
     if (status == KVC_OK) {
-        status = check_decoded(session, *out, set, true, diag);
+        status = check_decoded(session, *out, true, diag);
     }
     if (status != KVC_OK) {
         kvc_loaded_free(*out);
