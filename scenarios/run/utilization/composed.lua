@@ -1,4 +1,4 @@
--- A fourth of the requests takes the slower stage, too.
+-- A fourth of the requests has more work in a stage of its own.
 return {
   system = {
     kind = "composed",
@@ -8,7 +8,7 @@ return {
       { name = "receive", on = "nic.rx" },
       { name = "serve", on = "cpu", cores = 2, cycles = 500,
         does = { "parse", "write", "search", "insert", "erase", "compare", "read" } },
-      { name = "sets", on = "cpu", ns = 300, when = "set" },
+      { name = "sets", on = "cpu", ns = 300, of = "set" },
       { name = "send", on = "nic.tx" },
     },
   },
