@@ -403,17 +403,34 @@ static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
     return kvc_cuckoo_store_sizes(&params, size);
 }
 
+/* Returns the most frames of a socket at a time: those that clients keep in flight, or, of an open load,
+ * twice the mean by Little's law. */
+static double frames_at_once(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
+{
+    static const double least = 64;
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double requests = (double)config->outstanding, of_frame = config->frame_requests;
+    if (kvc_workload_has_rate(&scenario->workload)) {
+        double in_flight = predicted->throughput_mops * kvc_result_latency_mean_us(predicted) / config->shards;
+        requests = fmin(2 * in_flight, requests);
+        of_frame = config->batched < config->stages
+                       ? of_frame
+                       : kvc_metrics_get(&predicted->model, "requests_per_batch");
+    }
+    return fmax(requests / of_frame, least);
+}
+
 /* The jobs of a server whose buffers are all in use. */
-static double run_memory_bytes(const struct kvc_scenario *scenario, double mops)
+static double run_memory_bytes(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     uint32_t stride = kvc_workload_key_stride(&scenario->workload);
-    double frames = fmax((double)config->outstanding / config->frame_requests, 64);
-    double bytes =
-        frames * kvc_composed_job_memory_bytes(config->frame_requests, config->frame_requests, stride);
+    double bytes = frames_at_once(scenario, predicted) *
+                   kvc_composed_job_memory_bytes(config->frame_requests, config->frame_requests, stride);
     if (config->batched < config->stages) {
-        double per_ns = mops * 1e-3 / config->shards / config->pipelines, rows = config->batch_most;
+        double per_ns = predicted->throughput_mops * 1e-3 / config->shards / config->pipelines,
+               rows = config->batch_most;
         double waits_ns = fmax(batch->timeout_ns, batch->every_ns);
         rows = batch->count > 0 || waits_ns == 0 ? rows : fmin(rows, 2 * per_ns * waits_ns);
         bytes += config->pipelines * (double)batch->buffers *
@@ -434,7 +451,7 @@ static double memory_bytes(const struct kvc_scenario *scenario)
                                                     kvc_replica_requests(scenario, window_ns, mops) *
                                                         scenario->workload.set_frac);
     }
-    double bytes = store_bytes + run_memory_bytes(scenario, mops) +
+    double bytes = store_bytes + run_memory_bytes(scenario, predicted) +
                    kvc_replica_memory_bytes(scenario, window_ns, kvc_scenario_shards(scenario));
     free(predicted);
     return bytes;

@@ -1,5 +1,6 @@
 #include "sim/workload/batch.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
@@ -37,15 +38,18 @@ struct kvc_batch *kvc_batch_create(uint32_t capacity, uint32_t key_stride)
     return batch;
 }
 
+/* Returns the memory of an array that was not cleared [bytes]: a small one shares its pages with others. */
+static double grown_bytes(double room, double rows, size_t size)
+{
+    return fmin(room * (double)size, kvc_array_touched_bytes(rows, size));
+}
+
 double kvc_batch_memory_bytes(double room, double rows, uint32_t key_stride)
 {
     const struct kvc_batch *batch = NULL;
-    return kvc_array_touched_bytes(rows, sizeof(*batch->op)) +
-           kvc_array_touched_bytes(rows, sizeof(*batch->key_bytes)) +
-           kvc_array_touched_bytes(rows, sizeof(*batch->value_bytes)) +
-           kvc_array_memory_bytes(room, rows, key_stride) +
-           kvc_array_touched_bytes(rows, sizeof(*batch->key_id)) +
-           kvc_array_touched_bytes(rows, sizeof(*batch->hash)) +
-           kvc_array_touched_bytes(rows, sizeof(*batch->sent_ns)) +
-           kvc_array_touched_bytes(rows, sizeof(*batch->client));
+    return grown_bytes(room, rows, sizeof(*batch->op)) + grown_bytes(room, rows, sizeof(*batch->key_bytes)) +
+           grown_bytes(room, rows, sizeof(*batch->value_bytes)) +
+           kvc_array_memory_bytes(room, rows, key_stride) + grown_bytes(room, rows, sizeof(*batch->key_id)) +
+           grown_bytes(room, rows, sizeof(*batch->hash)) + grown_bytes(room, rows, sizeof(*batch->sent_ns)) +
+           grown_bytes(room, rows, sizeof(*batch->client));
 }
