@@ -348,7 +348,7 @@ static void close_simulation(void *state)
                 kvc_slice_mover_close(movers[j]);
             }
         }
-        kvc_composed_server_close(&user->server);
+        kvc_composed_state_close(&user->server);
         kvc_answers_free(&user->none);
     }
     free(simulation->users);
@@ -411,7 +411,8 @@ static double frames_at_once(const struct kvc_scenario *scenario, const struct k
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     double requests = (double)config->outstanding, of_frame = config->frame_requests;
     if (kvc_workload_has_rate(&scenario->workload)) {
-        double in_flight = predicted->throughput_mops * kvc_result_latency_mean_us(predicted) / config->shards;
+        double in_flight =
+            predicted->throughput_mops * kvc_result_latency_mean_us(predicted) / config->shards;
         requests = fmin(2 * in_flight, requests);
         of_frame = config->batched < config->stages
                        ? of_frame

@@ -16,12 +16,10 @@
 
 #include "models/composed/state.h"
 
-/* Opens the server of a shard. The scenario, the store, and the replica must outlive it. Exits with status 3
- * if memory is short. */
+/* Opens the server of a shard as kvc_composed_state_open() does, which also says how it is closed. */
 void kvc_composed_server_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
                               struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
                               double hit_frac, double load_frac);
-void kvc_composed_server_close(struct kvc_composed_server *server);
 
 /* Simulates up to time_ns; the slice ends at slice_end_ns. */
 void kvc_composed_server_advance(struct kvc_composed_server *server, double time_ns, double slice_end_ns);

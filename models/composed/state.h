@@ -85,4 +85,11 @@ struct kvc_composed_server {
     double advanced_ns, stopped_ns;
 };
 
+/* Opens the state of a shard's server. The scenario, the store, and the replica must outlive it. Exits with
+ * status 3 if memory is short. */
+void kvc_composed_state_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
+                             struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
+                             double hit_frac, double load_frac);
+void kvc_composed_state_close(struct kvc_composed_server *server);
+
 #endif

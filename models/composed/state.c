@@ -1,0 +1,106 @@
+#include "models/composed/state.h"
+
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+
+static void open_stations(struct kvc_composed_server *server)
+{
+    const struct kvc_composed_config *config = server->config;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        server->stations += config->pool[i].of_node ? 1 : config->pipelines;
+    }
+    server->station = kvc_array_of(server->stations, sizeof(*server->station));
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[i];
+        for (uint32_t p = 0; p < (pool->of_node ? 1 : config->pipelines); p++) {
+            struct kvc_composed_station *station = &server->station[at++];
+            station->pool = i;
+            station->pipeline = p;
+            if (pool->place == KVC_COMPOSED_GPU) {
+                station->first_stream = server->streams;
+                server->streams += pool->servers;
+                station->free_streams[0] =
+                    pool->servers < 64 ? (UINT64_C(1) << pool->servers) - 1 : UINT64_MAX;
+                station->free_streams[1] = pool->servers < 64    ? 0
+                                           : pool->servers < 128 ? (UINT64_C(1) << (pool->servers - 64)) - 1
+                                                                 : UINT64_MAX;
+            }
+        }
+    }
+    if (server->streams > 0) {
+        server->gpu = kvc_gpu_streams_create(server->streams);
+        server->stream_job = kvc_array_of(server->streams, sizeof(*server->stream_job));
+        server->stream_station = kvc_array_of(server->streams, sizeof(*server->stream_station));
+        server->stream_stage = kvc_array_of(server->streams, sizeof(*server->stream_stage));
+    }
+}
+
+void kvc_composed_state_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
+                             struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
+                             double hit_frac, double load_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    uint64_t seed = replica->context->seed;
+    *server = (struct kvc_composed_server){.scenario = scenario,
+                                           .config = config,
+                                           .replica = replica,
+                                           .source = replica->source,
+                                           .number = number,
+                                           .stretch = 1};
+    kvc_composed_structures_open(&server->structures, config, store, number, replica->source, hit_frac,
+                                 load_frac, seed);
+    open_stations(server);
+    server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
+    for (uint32_t i = 0; i < config->pipelines; i++) {
+        server->pipeline[i].buffers = (int32_t)config->options->batch.buffers;
+    }
+    bool hashes = config->options->spread == KVC_COMPOSED_BY_CONNECTION;
+    if (config->on_network && config->pipelines > 1 && hashes) {
+        struct kvc_rss_params rss = kvc_nic_rss_params(config->nic, config->pipelines);
+        rss.clients = kvc_workload_flows(&scenario->workload);
+        rss.connections = kvc_workload_connections(&scenario->workload);
+        rss.server = number;
+        rss.seed = seed;
+        server->rss = kvc_rss_open(&rss, NULL); /* kvc_composed_check() has checked the queues. */
+    }
+    uint32_t room = server->structures.rows_room;
+    server->done_ns = kvc_array_of(room, sizeof(*server->done_ns));
+    server->moves = kvc_array_of(room, sizeof(*server->moves));
+}
+
+void kvc_composed_state_close(struct kvc_composed_server *server)
+{
+    if (server->config == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < server->jobs; i++) {
+        kvc_composed_job_free(server->job[i]);
+    }
+    for (uint32_t i = 0; i < server->config->pipelines && server->pipeline != NULL; i++) {
+        kvc_ring_free(&server->pipeline[i].held);
+        for (uint32_t j = 0; j < KVC_COMPOSED_STAGES_MAX; j++) {
+            kvc_composed_writes_free(&server->pipeline[i].writes[j]);
+        }
+    }
+    for (uint32_t i = 0; i < server->stations; i++) {
+        kvc_ring_free(&server->station[i].queue);
+        kvc_ring_free(&server->station[i].held);
+    }
+    for (uint32_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
+        kvc_ring_free(&server->shared[i]);
+    }
+    kvc_composed_structures_close(&server->structures);
+    kvc_events_free(&server->events);
+    kvc_gpu_streams_free(server->gpu);
+    kvc_rss_close(server->rss);
+    free(server->job);
+    free(server->station);
+    free(server->pipeline);
+    free(server->stream_job);
+    free(server->stream_station);
+    free(server->stream_stage);
+    free(server->done_ns);
+    free(server->moves);
+}
