@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "models/composed/config.h"
+#include "models/composed/machine.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
 #include "models/composed/server.h"
@@ -18,33 +19,9 @@
 #include "sim/run/slices/slice_mover.h"
 #include "sim/run/slices/slice_outages.h"
 
-/* ---- machine ---- */
+/* ---- simulation ---- */
 
 enum { SLICES = 20 /* Slices of a window. */ };
-
-/* Adds the machines of a resolved scenario; `socket` has an entry for each socket of all nodes, or is NULL.
- */
-static void add_machines(const struct kvc_scenario *scenario, struct kvc_platform *platform,
-                         struct kvc_socket *socket)
-{
-    uint32_t sockets = (uint32_t)scenario->node.sockets;
-    const struct kvc_socket_use use = {.is_fixed = true};
-    for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {
-        char name[KVC_PLATFORM_NAME_MAX / 2];
-        snprintf(name, sizeof(name), "node%u", node);
-        uint32_t zone = kvc_platform_add_zone(platform, name);
-        kvc_socket_add_rest(platform, zone, name, &scenario->node);
-        for (uint32_t i = 0; i < sockets; i++) {
-            snprintf(name, sizeof(name), "node%u.socket%u", node, i);
-            struct kvc_socket added = kvc_socket_add(platform, zone, name, &scenario->node, use);
-            if (socket != NULL) {
-                socket[node * sockets + i] = added;
-            }
-        }
-    }
-}
-
-/* ---- simulation ---- */
 
 /* A server and its use of a socket. Its links are its own unless they meet in a root complex. */
 struct user {
@@ -166,7 +143,7 @@ static void open_machines(void *state, const struct kvc_run_context *context, st
     simulation->platform = platform;
     simulation->count = kvc_scenario_shards(context->scenario);
     simulation->devices = kvc_array_of(simulation->count, sizeof(*simulation->devices));
-    add_machines(context->scenario, platform, simulation->devices);
+    kvc_composed_machine(context->scenario, platform, simulation->devices);
 }
 
 static void set_source(void *state, struct kvc_replica_options *options)
@@ -380,7 +357,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
 
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)
 {
-    add_machines(scenario, platform, NULL);
+    kvc_composed_machine(scenario, platform, NULL);
 }
 
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
@@ -493,6 +470,7 @@ const struct kvc_model kvc_composed_model = {
     .options = &kvc_composed_option_table,
     .has_sockets = true,
     .has_rest_power = true,
+    .takes_memory_state = true,
     .takes_tenants = true,
     .key_bytes_most = KVC_MEGAKV_SLAB_KEY_MAX,
     .devices = devices,

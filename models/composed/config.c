@@ -148,8 +148,10 @@ static enum kvc_status check_device(const struct kvc_composed_config *config, ui
 }
 
 /* Sets the share of lines that caches hold, and what a core waits for a line. */
-static void set_caches(struct kvc_composed_config *config, const struct kvc_workload *workload)
+static void set_caches(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
 {
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_node *node = &scenario->node;
     const struct kvc_composed_options *options = config->options;
     double keys = (double)workload->keys / config->shards, share;
     bool index_here = config->index != NULL && options->index.memory == KVC_COMPOSED_IN_HOST;
@@ -172,6 +174,12 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_work
     double ahead_ns = config->cpu->lookahead_ns;
     config->line_ns = config->llc_frac * fmax(kvc_cpu_llc_hit_ns(config->cpu) - ahead_ns, 0) +
                       (1 - config->llc_frac) * fmax(kvc_dram_object_ns(config->dram, 1) - ahead_ns, 0);
+    if (reuse.footprint_bytes > 0) { /* The walk through the page table, and the wait behind a co-runner. */
+        double small_ns = kvc_dram_small_page_ns(config->dram, reuse.footprint_bytes);
+        config->line_ns +=
+            (node->huge_pages ? 0 : small_ns) +
+            kvc_dram_contention_ns(config->dram, node->co_runner_bytes_per_s, reuse.footprint_bytes);
+    }
     bool on_gpu = config->index != NULL && !index_here && config->gpu != NULL;
     if (steady && on_gpu && kvc_gpu_l2_reach_bytes(config->gpu) > 0) {
         const struct kvc_reuse lines = {.bytes_per_key = LINE_BYTES,
@@ -281,7 +289,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     set_structures(config, scenario);
     set_frames(config, scenario);
     set_batches(config);
-    set_caches(config, &scenario->workload);
+    set_caches(config, scenario);
     return KVC_OK;
 }
 

@@ -136,6 +136,7 @@ struct kvc_composed_options {
     uint64_t outstanding; /* 0: auto. */
     int spread;           /* enum kvc_composed_spread. */
     double large_bytes;
+    bool polls;
     struct kvc_composed_index_options index;
     struct kvc_composed_values_options values;
     struct kvc_composed_batch_options batch;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "models/composed/costs.h"
+#include "models/composed/machine.h"
 #include "models/composed/resources.h"
 #include "models/composed/structures.h"
 #include "models/cuckoo_store/cache.h"
@@ -568,6 +569,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     }
     kvc_stages_predict(kvc_composed_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
+    kvc_composed_set_power(scenario, per_ns * demands.card_ns, per_ns * demands.memory_ns, result);
     struct kvc_metrics *model = &result->model;
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
     kvc_metrics_set(model, "hit_frac", mix.hit_frac);

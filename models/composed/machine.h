@@ -1,0 +1,20 @@
+/* The simulated machines of a composed store, and their power in closed form. */
+#ifndef KVC_MODELS_COMPOSED_MACHINE_H
+#define KVC_MODELS_COMPOSED_MACHINE_H
+
+#include "sim/devices/socket.h"
+#include "sim/metrics/result.h"
+#include "sim/platform.h"
+#include "sim/scenario.h"
+
+/* Adds the machines of a resolved scenario; `socket` gets an entry for each socket of all nodes, or is NULL.
+ */
+void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform,
+                          struct kvc_socket *socket);
+
+/* Sets the power of a prediction whose stages have their utilization. The GPU and host
+ * memory are busy for a share of the time. */
+void kvc_composed_set_power(const struct kvc_scenario *scenario, double gpu_frac, double memory_frac,
+                            struct kvc_result *result);
+
+#endif
