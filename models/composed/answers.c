@@ -38,7 +38,7 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
                                                              .outcome = job->outcome,
                                                              .hit = KVC_COMPOSED_HIT,
                                                              .miss = KVC_COMPOSED_MISS,
-                                                             .other_miss = KVC_COMPOSED_MISS,
+                                                             .other_miss = KVC_COMPOSED_FETCHED,
                                                              .times_all = true,
                                                              .count = count});
     kvc_recorder_lookups(recorder, server->done_ns[count - 1], gets, hits);

@@ -49,6 +49,8 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     bool later =
         stage->does != 0 && (stage->does & ~(uint32_t)(KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) == 0;
     bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
+    const uint32_t all = (1u << KVC_OP_COUNT) - 1;
+    bool storage = kvc_composed_is_storage(place);
     const struct {
         const char *option;
         bool stated, allowed;
@@ -59,9 +61,11 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
         {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
-        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX},
+        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !storage},
+        {"queue", stage->queue != 0, !storage},
+        {"of", (stage->of & all) != all, !storage},
         {"every", stage->every != 1, later},
-        {"background", stage->background, later || stage->does == 0},
+        {"background", stage->background, !storage && (later || stage->does == 0)},
         {"does", stage->does != 0, place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
     };
     for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
@@ -74,6 +78,12 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         const struct kvc_composed_work *work = &config->stage[i].per[per];
         bool computes = work->cycles > 0 || work->ns > 0 || work->instructions > 0 || work->lines > 0;
         bool link = place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU && place != KVC_COMPOSED_FPGA;
+        if (storage && (computes || work->bytes > 0)) {
+            return FAIL(
+                "system.stages.%u: found work, but stage \"%s\" asks a device whose times node.%s states; "
+                "allowed: none",
+                i + 1, stage->name, kvc_composed_device(place));
+        }
         if (link && computes) {
             return FAIL(
                 "system.stages.%u: found cycles, ns, instructions or lines, but stage \"%s\" is on a link; "
@@ -315,6 +325,36 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
     return KVC_OK;
 }
 
+/* Each socket is simulated by itself, so that sockets cannot share a database. */
+static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE && scenario->node.sockets == 1,
+         asks = false;
+    if (config->database == NULL) {
+        return KVC_OK;
+    }
+    for (uint32_t i = 0; i < config->stages; i++) {
+        asks = asks || config->stage[i].place == KVC_COMPOSED_DATABASE;
+    }
+    if (!asks) {
+        return FAIL(
+            "node.database: found one, but no stage asks it; allowed: with a stage on = \"database\"");
+    }
+    if (config->shards > 1 && !own) {
+        return FAIL(
+            "node.database: found one behind %u sockets, allowed: 1 node with 1 socket, or nodes with 1 socket "
+            "and cluster.database = \"per_node\"",
+            config->shards);
+    }
+    if (scenario->run.change_count > 0) {
+        return FAIL(
+            "run.changes: found changes with node.database, allowed: one of the two, because an outage stops the "
+            "server with its clients");
+    }
+    return KVC_OK;
+}
+
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -332,6 +372,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_served(config, &scenario->workload, before, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_database(scenario, diag);
     }
     if (status == KVC_OK) {
         status = check_cores(config, diag);

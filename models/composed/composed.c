@@ -12,6 +12,7 @@
 #include "models/latency.h"
 #include "models/simulate.h"
 #include "sim/base/array.h"
+#include "sim/devices/database.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/network.h"
 #include "sim/devices/socket.h"
@@ -27,8 +28,9 @@ enum { SLICES = 20 /* Slices of a window. */ };
 struct user {
     struct kvc_composed_server server;
     struct kvc_socket device;
-    struct kvc_slice_mover cpu, dram, gpu, rx, tx, down, up;
-    double cpu_ns, channel_ns, rx_ns, tx_ns, down_ns, up_ns; /* What is already posted to the engine [ns]. */
+    struct kvc_slice_mover cpu, dram, gpu, rx, tx, down, up, database;
+    /* What is already posted to the engine [ns]. */
+    double cpu_ns, channel_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns;
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Whether the server was stopped when the latest slice ended. */
@@ -56,9 +58,11 @@ struct simulation {
 
 static void set_busy(const void *data, double *busy_ns)
 {
-    const struct user *user = data;
-    for (uint32_t i = 0; i < user->server.config->stages; i++) {
-        busy_ns[i] = user->server.busy_ns[i];
+    const struct kvc_composed_server *server = &((const struct user *)data)->server;
+    for (uint32_t i = 0; i < server->config->stages; i++) {
+        enum kvc_composed_place place = server->config->stage[i].place;
+        busy_ns[i] = kvc_composed_is_storage(place) ? kvc_composed_storage_busy_ns(&server->storage, place)
+                                                    : server->busy_ns[i];
     }
 }
 
@@ -114,6 +118,10 @@ static void share(void *data)
                                   config->pcie->h2d_bytes_per_s * 1e-9);
         kvc_slice_mover_post_busy(&user->up, &user->up_ns, place_ns[KVC_COMPOSED_PCIE_UP],
                                   config->pcie->d2h_bytes_per_s * 1e-9);
+    }
+    if (config->database != NULL) {
+        kvc_slice_mover_post_busy(&user->database, &user->database_ns,
+                                  kvc_composed_storage_busy_ns(&server->storage, KVC_COMPOSED_DATABASE), 1);
     }
     server->replica->kernel_ticks += server->structures.ticks;
     server->structures.ticks = 0;
@@ -188,6 +196,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
     if (user->server.gpu != NULL) {
         kvc_slice_mover_own_host(&user->gpu, (uint32_t)device.gpu);
     }
+    if (config->database != NULL) {
+        kvc_slice_mover_own_host(&user->database, (uint32_t)device.database);
+    }
     if (config->on_network) {
         open_route(user, &user->rx, simulation->platform, device.clients, device.dram);
         open_route(user, &user->tx, simulation->platform, device.dram, device.clients);
@@ -248,7 +259,7 @@ static void set_totals(const void *state, struct kvc_result *result)
         const struct kvc_composed_server *server = &simulation->users[i].server;
         result->completed += server->completed;
         result->hits += server->outcome[KVC_COMPOSED_HIT];
-        result->misses += server->outcome[KVC_COMPOSED_MISS];
+        result->misses += server->outcome[KVC_COMPOSED_MISS] + server->outcome[KVC_COMPOSED_FETCHED];
         result->sets += server->sets;
         result->deletes += server->deletes;
     }
@@ -436,14 +447,9 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 }
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_cpu_kind, "xeon-8480plus"},
-    {&kvc_dram_kind, "ddr5-4800"},
-    {&kvc_gpu_kind, NULL},
-    {&kvc_pcie_kind, "pcie5-x16"},
-    {&kvc_fpga_kind, NULL},
-    {&kvc_nic_kind, "connectx-7-400g"},
-    {&kvc_network_kind, "direct-cable"},
-    {NULL, NULL},
+    {&kvc_cpu_kind, "xeon-8480plus"},    {&kvc_dram_kind, "ddr5-4800"}, {&kvc_gpu_kind, NULL},
+    {&kvc_pcie_kind, "pcie5-x16"},       {&kvc_fpga_kind, NULL},        {&kvc_nic_kind, "connectx-7-400g"},
+    {&kvc_network_kind, "direct-cable"}, {&kvc_database_kind, NULL},    {NULL, NULL},
 };
 
 /* A store of one stage on a few cores, between the ports. */

@@ -14,9 +14,9 @@
 enum { LINE_BYTES = 64, DEFAULT_FRAME = 32, OPEN_BATCH = 16384, FRAMES_IN_FLIGHT = 64, FRAMES_LEAST = 8 };
 
 static const char *const place_devices[KVC_COMPOSED_PLACES] = {
-    [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",    [KVC_COMPOSED_FPGA] = "fpga",
-    [KVC_COMPOSED_NIC_RX] = "nic",   [KVC_COMPOSED_NIC_TX] = "nic", [KVC_COMPOSED_PCIE_DOWN] = "pcie",
-    [KVC_COMPOSED_PCIE_UP] = "pcie",
+    [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",           [KVC_COMPOSED_FPGA] = "fpga",
+    [KVC_COMPOSED_NIC_RX] = "nic",   [KVC_COMPOSED_NIC_TX] = "nic",        [KVC_COMPOSED_PCIE_DOWN] = "pcie",
+    [KVC_COMPOSED_PCIE_UP] = "pcie", [KVC_COMPOSED_DATABASE] = "database",
 };
 
 const char *kvc_composed_device(enum kvc_composed_place place)
@@ -41,11 +41,19 @@ static bool is_link(enum kvc_composed_place place)
     return place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU;
 }
 
-static uint32_t servers_of(const struct kvc_composed_stage_options *options)
+static uint32_t servers_of(const struct kvc_composed_config *config,
+                           const struct kvc_composed_stage_options *options)
 {
-    return (uint32_t)(options->on == KVC_COMPOSED_CPU   ? options->cores
-                      : options->on == KVC_COMPOSED_GPU ? options->streams
-                                                        : 1);
+    switch ((enum kvc_composed_place)options->on) {
+    case KVC_COMPOSED_CPU:
+        return (uint32_t)options->cores;
+    case KVC_COMPOSED_GPU:
+        return (uint32_t)options->streams;
+    case KVC_COMPOSED_DATABASE:
+        return config->database != NULL ? (uint32_t)config->database->queries : 1;
+    default:
+        return 1;
+    }
 }
 
 /* Returns an earlier stage that shares the pool of a stage; `stage` if there is none. */
@@ -76,12 +84,15 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     }
     if (partner == number) {
         stage->pool = config->pools++;
-        config->pool[stage->pool] = (struct kvc_composed_pool){
-            .place = stage->place, .servers = servers_of(mine), .of_node = is_link(stage->place)};
+        config->pool[stage->pool] =
+            (struct kvc_composed_pool){.place = stage->place,
+                                       .servers = servers_of(config, mine),
+                                       .of_node = is_link(stage->place),
+                                       .takes_all = kvc_composed_is_storage(stage->place)};
     } else {
         stage->pool = config->stage[partner].pool;
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-        if (pool->place != stage->place || pool->servers != servers_of(mine)) {
+        if (pool->place != stage->place || pool->servers != servers_of(config, mine)) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "system.stages.%u.pool: found \"%s\", allowed: a pool of stages on the same "
                                  "device with as many cores or streams; stage \"%s\" has others",
@@ -104,9 +115,10 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
     config->batched = 0;
     while (config->batched < config->stages) {
         const struct kvc_composed_stage *stage = &config->stage[config->batched];
-        bool is_it = named ? strcmp(stage->options->name, batch->before) == 0
-                           : stage->place != KVC_COMPOSED_CPU && stage->place != KVC_COMPOSED_NIC_RX &&
-                                 stage->place != KVC_COMPOSED_NIC_TX;
+        bool is_it = named
+                         ? strcmp(stage->options->name, batch->before) == 0
+                         : stage->place != KVC_COMPOSED_CPU && stage->place != KVC_COMPOSED_NIC_RX &&
+                               stage->place != KVC_COMPOSED_NIC_TX && !kvc_composed_is_storage(stage->place);
         if (is_it) {
             break;
         }
@@ -264,9 +276,11 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
                                            .nic = kvc_nic_of(node),
                                            .pcie = kvc_pcie_of(node),
                                            .fpga = kvc_fpga_of(node),
+                                           .database = kvc_database_of(node),
                                            .shards = kvc_scenario_shards(scenario),
                                            .pipelines = (uint32_t)options->pipelines,
                                            .stages = options->stage_count};
+    config->keys = (double)scenario->workload.keys / config->shards;
     for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
         status = add_stage(config, i, diag);
         if (status == KVC_OK) {

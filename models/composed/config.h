@@ -18,6 +18,7 @@
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
 #include "sim/devices/cpu.h"
+#include "sim/devices/database.h"
 #include "sim/devices/dram.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
@@ -41,6 +42,7 @@ enum kvc_composed_place {
     KVC_COMPOSED_NIC_TX,
     KVC_COMPOSED_PCIE_DOWN,
     KVC_COMPOSED_PCIE_UP,
+    KVC_COMPOSED_DATABASE,
     KVC_COMPOSED_PLACES,
 };
 
@@ -154,6 +156,7 @@ struct kvc_composed_pool {
     enum kvc_composed_place place;
     uint32_t servers; /* Servers in a pipeline, or in the node if it is shared. */
     bool of_node;     /* One for all pipelines. */
+    bool takes_all;   /* Jobs need no free server: the device has queues of its own. */
     uint32_t stages;  /* A bit for each stage that it serves. */
 };
 
@@ -172,6 +175,7 @@ struct kvc_composed_config {
     const struct kvc_nic *nic;
     const struct kvc_pcie *pcie;
     const struct kvc_fpga *fpga;
+    const struct kvc_database *database;
     double core_speed; /* Speed of the cores at the scenario's clock, relative to their fastest. */
     uint32_t shards, pipelines;
     uint32_t stages, pools;
@@ -185,6 +189,7 @@ struct kvc_composed_config {
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
+    double keys;               /* Of a shard, on average. */
     double index_bytes, slots; /* Of a shard. */
     double value_bytes;        /* Item memory of a shard. */
     double full_bytes;         /* Of all shards. */
@@ -201,6 +206,12 @@ struct kvc_composed_config {
 
 /* Returns the kind of device of a place, as platforms name it. */
 const char *kvc_composed_device(enum kvc_composed_place place);
+
+/* Whether a place is a device with queues of its own (models/composed/storage.h). */
+static inline bool kvc_composed_is_storage(enum kvc_composed_place place)
+{
+    return place == KVC_COMPOSED_DATABASE;
+}
 
 /* Returns the configuration of a resolved scenario. */
 static inline const struct kvc_composed_config *kvc_composed_config_of(const struct kvc_scenario *scenario)

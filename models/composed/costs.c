@@ -205,6 +205,38 @@ static double pipeline_ns(const struct kvc_fpga *fpga, const struct kvc_composed
     return cycles * kvc_fpga_cycle_ns(fpga) + ns;
 }
 
+/* ---- storage, in closed form ---- */
+
+/* Returns the mean time of the longest of `count` operations, of which `servers` run at a time: each takes
+ * time_ns on average, exponentially distributed, or exactly. */
+static double all_ns(double count, double servers, double time_ns, bool exponential)
+{
+    double at_once = fmin(fmax(count, 1), servers), later = fmax(count - servers, 0) / servers;
+    static const double euler = 0.57722;
+    if (!exponential) {
+        return time_ns * (1 + ceil(later));
+    }
+    /* The mean of the largest of n such times is that of one times the sum of 1 / i for i up to n. */
+    return time_ns * (later + log(at_once) + euler + 1 / (2 * at_once) - 1 / (12 * at_once * at_once));
+}
+
+static struct kvc_composed_cost database_cost(const struct kvc_composed_config *config,
+                                              const struct kvc_composed_counts *counts)
+{
+    const struct kvc_database *database = config->database;
+    double servers = (double)database->queries, reads = counts->ops[KVC_OP_GET];
+    double writes = counts->requests - reads;
+    struct kvc_database_load query = kvc_database_load_of(database, false, config->keys);
+    struct kvc_database_load update = kvc_database_load_of(database, true, config->keys);
+    double time_ns = (reads * query.time_ns + writes * update.time_ns) / fmax(counts->requests, 1e-300);
+    bool exponential = database->times == KVC_DATABASE_EXPONENTIAL;
+    struct kvc_composed_cost cost = {.busy_ns = servers * (reads * query.busy_ns + writes * update.busy_ns)};
+    /* A job is there for as long as its slowest operation, while each occupies a part of the device. */
+    cost.latency_ns =
+        all_ns(counts->requests, servers, time_ns, exponential) + database->latency_ns - cost.busy_ns;
+    return cost;
+}
+
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t number,
                                               const struct kvc_composed_counts *counts, double stretch)
 {
@@ -220,6 +252,8 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
         cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
         cost.latency_ns = pipeline_ns(config->fpga, stage, counts);
         return cost;
+    case KVC_COMPOSED_DATABASE:
+        return database_cost(config, counts);
     case KVC_COMPOSED_NIC_RX:
     case KVC_COMPOSED_NIC_TX:
         cost.bytes = bytes_of(stage, counts) +

@@ -11,10 +11,10 @@
 
 /* What a batch consists of, and what the operations of one stage touched for it. */
 struct kvc_composed_counts {
-    double requests;                      /* Requests of all operations. */
-    double ops[KVC_OP_COUNT];             /* Requests by operation. */
-    double hits;                          /* GETs that hit. */
-    double op_bytes[KVC_OP_COUNT];        /* Keys, and the values of SETs and of GETs that hit [bytes]. */
+    double requests;               /* Requests of all operations. */
+    double ops[KVC_OP_COUNT];      /* Requests by operation. */
+    double hits;                   /* GETs that hit. */
+    double op_bytes[KVC_OP_COUNT]; /* Keys, and values of SETs and of GETs that have found them [bytes]. */
     double request_bytes, response_bytes; /* Of requests and responses in frames [bytes]. */
     /* The following are those of a stage. */
     double searches, search_lines; /* Searches, and lines of the index that they touched. */

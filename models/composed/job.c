@@ -123,13 +123,14 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
 {
     const struct kvc_batch *rows = job->rows;
     struct kvc_composed_counts counts = {.requests = rows->count};
-    uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, set_bytes = 0, hit_bytes = 0;
+    uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, set_bytes = 0, value_bytes = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         ops[rows->op[i]]++;
         keys[rows->op[i]] += rows->key_bytes[i];
         set_bytes += rows->op[i] == KVC_OP_SET ? rows->value_bytes[i] : 0;
-        hits += job->outcome[i] == KVC_COMPOSED_HIT;
-        hit_bytes += job->outcome[i] == KVC_COMPOSED_HIT ? rows->value_bytes[i] : 0;
+        bool hit = job->outcome[i] == KVC_COMPOSED_HIT, fetched = job->outcome[i] == KVC_COMPOSED_FETCHED;
+        hits += hit;
+        value_bytes += hit || fetched ? rows->value_bytes[i] : 0;
     }
     for (int op = 0; op < KVC_OP_COUNT; op++) {
         counts.ops[op] = (double)ops[op];
@@ -139,11 +140,11 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
     double keys_bytes =
         counts.op_bytes[KVC_OP_GET] + counts.op_bytes[KVC_OP_SET] + counts.op_bytes[KVC_OP_DELETE];
     counts.op_bytes[KVC_OP_SET] += (double)set_bytes;
-    counts.op_bytes[KVC_OP_GET] += (double)hit_bytes;
+    counts.op_bytes[KVC_OP_GET] += (double)value_bytes;
     double in_header = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
     double out_header = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
     counts.request_bytes = rows->count * in_header + keys_bytes + (double)set_bytes;
-    counts.response_bytes = rows->count * out_header + (double)hit_bytes;
+    counts.response_bytes = rows->count * out_header + (double)value_bytes;
     job->counts = counts;
 }
 
@@ -154,9 +155,12 @@ bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, ui
                                      KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
                                      KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
     uint32_t has = 1u << job->rows->op[row];
-    has |= job->outcome[row] == KVC_COMPOSED_HIT    ? KVC_COMPOSED_WHEN_HIT
-           : job->outcome[row] == KVC_COMPOSED_MISS ? KVC_COMPOSED_WHEN_MISS
-                                                    : 0;
+    static const uint32_t outcomes[KVC_COMPOSED_OUTCOMES] = {
+        [KVC_COMPOSED_HIT] = KVC_COMPOSED_WHEN_HIT,
+        [KVC_COMPOSED_MISS] = KVC_COMPOSED_WHEN_MISS,
+        [KVC_COMPOSED_FETCHED] = KVC_COMPOSED_WHEN_MISS,
+    };
+    has |= outcomes[job->outcome[row]];
     has |= job->rows->value_bytes[row] >= large_bytes ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         if ((when & kinds[i]) != 0 && (when & kinds[i] & has) == 0) {

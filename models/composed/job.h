@@ -11,7 +11,13 @@
 #include "sim/workload/batch.h"
 
 /* What a request has become. Until the store knows, every GET counts as a hit. */
-enum kvc_composed_outcome { KVC_COMPOSED_HIT, KVC_COMPOSED_MISS, KVC_COMPOSED_DONE, KVC_COMPOSED_OUTCOMES };
+enum kvc_composed_outcome {
+    KVC_COMPOSED_HIT,
+    KVC_COMPOSED_MISS,
+    KVC_COMPOSED_FETCHED, /* A miss whose value has come from the database. */
+    KVC_COMPOSED_DONE,
+    KVC_COMPOSED_OUTCOMES
+};
 
 struct kvc_composed_job {
     struct kvc_batch *rows;
@@ -32,6 +38,7 @@ struct kvc_composed_job {
     double sent_ns;                          /* Streamed responses: their time on the wire [ns]. */
     double rate;                             /* The same over the time of the stage. */
     double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
+    uint32_t waits;                          /* Answers of storage that it waits for. */
     uint32_t next;                           /* Number of the next free job. */
 };
 

@@ -55,6 +55,7 @@ struct mix {
     double fullest;        /* Requests of the fullest pipeline of a socket over the mean of all. */
     struct kvc_composed_lines lines;
     struct kvc_composed_counts kind[CLASSES][2]; /* Per request of the load; [1]: with a large value. */
+    double missed_bytes[2];                      /* Values of GETs that miss, per request of the load. */
 };
 
 static void add_sample(struct mix *mix, const struct kvc_composed_config *config,
@@ -77,6 +78,8 @@ static void add_sample(struct mix *mix, const struct kvc_composed_config *config
         kind->op_bytes[op] += share * (key_bytes + (hit || set ? value_bytes : 0));
         kind->request_bytes += share * (in + key_bytes + (set ? value_bytes : 0));
         kind->response_bytes += share * (out + (hit ? value_bytes : 0));
+        mix->missed_bytes[value_bytes >= config->options->large_bytes] +=
+            class == MISSES ? share * value_bytes : 0;
         kind->written_bytes +=
             set ? share * kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes) : 0;
         kind->items += hit ? share : 0;
@@ -147,6 +150,18 @@ static bool meets(int class, bool large, uint32_t when)
     return met;
 }
 
+/* Whether GETs that miss have their values in front of a stage: an earlier one asks the database for them. */
+static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage, bool large)
+{
+    for (uint32_t i = 0; i < stage; i++) {
+        if (config->stage[i].place == KVC_COMPOSED_DATABASE &&
+            meets(MISSES, large, config->stage[i].options->when)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns what a stage does for a batch of `requests` requests of the load. */
 static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config, const struct mix *mix,
                                             uint32_t stage, double requests)
@@ -156,7 +171,11 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
     for (int class = 0; class < CLASSES; class ++) {
         for (int large = 0; large < 2; large++) {
             if (meets(class, large, options->when)) {
+                bool fetched = class == MISSES && is_fetched(config, stage, large);
+                double value_bytes = fetched ? requests * mix->missed_bytes[large] : 0;
                 kvc_composed_counts_add(&counts, &mix->kind[class][large], requests);
+                counts.response_bytes += value_bytes;
+                counts.op_bytes[KVC_OP_GET] += value_bytes;
             }
         }
     }
@@ -187,6 +206,7 @@ struct demands {
     double stage_ns[KVC_COMPOSED_STAGES_MAX]; /* Time of each stage for its part of a batch [ns]. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of its servers for a request [ns]. */
     double pool_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of a pool for a request, over its servers [ns]. */
+    double share[KVC_COMPOSED_STAGES_MAX];    /* Share of the requests that the stage is for. */
     double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
     double batched_ns;         /* The longest of those of batches. */
     double buffers_ns;         /* Time of the buffers [ns]. */
@@ -351,6 +371,7 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
         }
         demands.stage_ns[i] = stage->options->background ? 0 : cost.busy_ns + cost.latency_ns;
+        demands.share[i] = fmin(counts_of(config, mix, i, 1).requests, 1);
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
         demands.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram) / requests;
@@ -442,6 +463,15 @@ struct way {
     double least_ns, spread_ns;
 };
 
+/* Returns the time of a stage on storage for the requests that it is for. */
+static double storage_ns(const struct kvc_composed_config *config, const struct demands *demands,
+                         const struct mix *mix, uint32_t stage, double per_ns)
+{
+    double requests = job_requests(config, mix, stage, demands->requests, per_ns);
+    double reached = -expm1(fmax(requests, 1) * log1p(-fmin(demands->share[stage], 1)));
+    return reached > 0 ? demands->stage_ns[stage] / reached : 0;
+}
+
 static struct way way_of(const struct kvc_composed_config *config, const struct mix *mix,
                          const struct demands *demands, double per_ns)
 {
@@ -457,6 +487,9 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
         } else if (i == last && wire && in_batch) { /* The last frame leaves after the others. */
             fixed_ns +=
                 demands->stage_ns[i] / demands->requests * fmin(config->frame_mean, demands->requests);
+        } else if (kvc_composed_is_storage(
+                       config->stage[i].place)) { /* Those that it is not for pass it by. */
+            fixed_ns += demands->share[i] * storage_ns(config, demands, mix, i, per_ns);
         } else {
             fixed_ns += demands->stage_ns[i];
         }
@@ -469,6 +502,54 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
         return (struct way){fixed_ns + fill_ns, spread_ns};
     }
     return (struct way){fixed_ns + fmin(fill_ns, spread_ns), fabs(fill_ns - spread_ns)};
+}
+
+/* A part of an exponential distribution with the mean 1: a share of it, spread evenly from a time on. */
+struct band {
+    double share, from, spread;
+};
+
+/* Returns band `number` of `bands`. Each has half of what is left, with its mean, and the last one the rest.
+ */
+static struct band band_of(uint32_t number, uint32_t bands)
+{
+    double left = 1.0 / (1u << number), from = number * log(2);
+    return number + 1 < bands ? (struct band){left / 2, from, 2 * (1 - log(2))}
+                              : (struct band){left, from, 2};
+}
+
+/* Adds the latency of requests that find all servers free: those that a stage on storage is for, and the
+ * others, are parts of their own. */
+static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_config *config,
+                      const struct mix *mix, const struct demands *demands, double per_ns)
+{
+    enum { BANDS = 9 };
+    struct way way = way_of(config, mix, demands, per_ns);
+    struct kvc_latency_part part[KVC_LATENCY_PARTS_MAX] = {{1, way.least_ns, way.spread_ns}};
+    uint32_t parts = 1;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool database = config->stage[i].place == KVC_COMPOSED_DATABASE;
+        bool exponential = database && config->database->times == KVC_DATABASE_EXPONENTIAL;
+        uint32_t bands = exponential ? BANDS : 1, before = parts;
+        if (!kvc_composed_is_storage(config->stage[i].place) || (1 + bands) * parts > KVC_LATENCY_PARTS_MAX) {
+            continue;
+        }
+        double share = demands->share[i], ns = storage_ns(config, demands, mix, i, per_ns);
+        for (uint32_t j = 0; j < before; j++) {
+            struct kvc_latency_part all = part[j];
+            double passes_ns = all.least_ns - share * ns;
+            part[j] = (struct kvc_latency_part){all.share * (1 - share), passes_ns, all.spread_ns};
+            for (uint32_t b = 0; b < bands; b++) {
+                struct band band = exponential ? band_of(b, bands) : (struct band){1, 1, 0};
+                part[parts++] =
+                    (struct kvc_latency_part){all.share * share * band.share, passes_ns + ns * band.from,
+                                              all.spread_ns + ns * band.spread};
+            }
+        }
+    }
+    for (uint32_t i = 0; i < parts; i++) {
+        kvc_latency_add(law, part[i].share, part[i].least_ns, part[i].spread_ns);
+    }
 }
 
 /* Returns the rate of a socket whose clients keep `in_flight` requests in it and pause for think_ns in
@@ -496,19 +577,25 @@ static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *s
                        const struct mix *mix, const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    for (uint32_t i = 0; i < config->stages && i < config->batched; i++) {
+    for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
+        if (i >= config->batched && !pool->takes_all) {
+            continue;
+        }
+        bool storage = pool->takes_all, database = pool->place == KVC_COMPOSED_DATABASE;
         double requests = job_requests(config, mix, i, demands->requests, per_ns);
-        kvc_latency_queue(
-            law, &scenario->workload,
-            &(struct kvc_latency_queue){.group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
-                                        .name = config->stage[i].options->name,
-                                        .servers = pool->servers,
-                                        .job_ns = demands->busy_ns[i] * requests,
-                                        .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
-                                        .share = pool->of_node ? 1 : 1.0 / config->pipelines,
-                                        .equals_frac = 1,
-                                        .visits = 1});
+        double jobs = storage ? demands->share[i] : 1; /* Storage works on single requests. */
+        kvc_latency_queue(law, &scenario->workload,
+                          &(struct kvc_latency_queue){
+                              .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
+                              .name = config->stage[i].options->name,
+                              .servers = pool->servers,
+                              .job_ns = demands->busy_ns[i] * (storage ? 1 / fmax(jobs, 1e-300) : requests),
+                              .job_cv2 = database && config->database->times == KVC_DATABASE_EXPONENTIAL,
+                              .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
+                              .share = pool->of_node ? 1 : 1.0 / config->pipelines,
+                              .equals_frac = 1,
+                              .visits = jobs});
     }
 }
 
@@ -551,8 +638,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     }
     mix = at_rate(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns);
-    struct way way = way_of(config, &mix, &demands, per_ns);
-    kvc_latency_add(&law, 1, way.least_ns, way.spread_ns);
+    add_parts(&law, config, &mix, &demands, per_ns);
     if (closed || saturates) {
         kvc_latency_closed(&law, in_flight / per_ns - think_ns);
     } else {
@@ -565,7 +651,10 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
         bool card = pool->place == KVC_COMPOSED_GPU;
-        utilization_frac[i] = per_ns * fmax(demands.busy_ns[i] / servers, card ? demands.card_ns : 0);
+        utilization_frac[i] = per_ns * fmax(demands.busy_ns[i] / servers,
+                                            card              ? demands.card_ns
+                                            : pool->takes_all ? demands.pool_ns[config->stage[i].pool]
+                                                              : 0);
     }
     kvc_stages_predict(kvc_composed_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);

@@ -7,10 +7,11 @@ uint32_t kvc_composed_stages(const struct kvc_scenario *scenario, struct kvc_mod
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
-        double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines) * config->shards;
+        double servers =
+            pool->takes_all ? 1 : (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
         stage[i] = (struct kvc_model_stage){.name = config->stage[i].options->name,
                                             .device = kvc_composed_device(config->stage[i].place),
-                                            .servers = servers};
+                                            .servers = servers * config->shards};
     }
     return config->stages;
 }
@@ -51,6 +52,11 @@ static unsigned on_nic(const struct kvc_scenario *scenario)
 static unsigned on_pcie(const struct kvc_scenario *scenario)
 {
     return stages_on(scenario, KVC_COMPOSED_PCIE_DOWN, KVC_COMPOSED_PCIE_UP);
+}
+
+static unsigned on_database(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_DATABASE, KVC_COMPOSED_DATABASE);
 }
 
 /* Makes what stages on a device state as times, or as cycles of a stated clock, faster. */
@@ -104,6 +110,11 @@ static void speed_pcie(struct kvc_scenario *scenario, double factor)
     kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
 }
 
+static void speed_database(struct kvc_scenario *scenario, double factor)
+{
+    kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
+}
+
 const struct kvc_model_resource kvc_composed_resources[] = {
     {.name = "cpu", .device = "cpu", .stages_of = on_cpu, .speed_up = speed_cpu},
     {.name = "host-memory", .device = "dram", .stages_of = on_cpu, .speed_up = speed_memory},
@@ -111,5 +122,6 @@ const struct kvc_model_resource kvc_composed_resources[] = {
     {.name = "fpga", .device = "fpga", .stages_of = on_fpga, .speed_up = speed_fpga},
     {.name = "ports", .device = "nic", .stages_of = on_nic, .speed_up = speed_nic},
     {.name = "pcie", .device = "pcie", .stages_of = on_pcie, .speed_up = speed_pcie},
+    {.name = "database", .device = "database", .stages_of = on_database, .speed_up = speed_database},
     {.name = NULL},
 };

@@ -329,9 +329,13 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         pipeline->ghosts[stage] -= job->is_ghost;
         pipeline->blocked[stage] -= at->options->background && !job->is_ghost;
     }
-    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, server->stretch);
     job->began_ns = now_ns;
     station->busy++;
+    if (kvc_composed_is_storage(at->place)) {
+        kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns);
+        return;
+    }
+    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, server->stretch);
     server->channel_ns += cost.channel_ns;
     if (at->place == KVC_COMPOSED_GPU) {
         uint32_t stream = take_stream(station);
@@ -410,7 +414,7 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
 {
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
     uint32_t number, stage;
-    while (station->busy < pool->servers && take_job(server, station, &number, &stage)) {
+    while ((pool->takes_all || station->busy < pool->servers) && take_job(server, station, &number, &stage)) {
         bool shared = server->config->stage[stage].options->shared;
         begin(server, station, number, stage, now_ns);
         take_held(server, shared ? station_of(server, stage, 0) : station, now_ns);
@@ -746,9 +750,27 @@ static bool is_refused(const struct kvc_composed_server *server, uint32_t number
            waiting_for(server, station_of(server, 0, pipeline), 0, pipeline) >= room;
 }
 
+/* A job goes on when storage has answered all that it asked for. */
+static void end_asked(struct kvc_composed_server *server, const struct kvc_event *event)
+{
+    struct kvc_composed_asked ended;
+    if (!kvc_composed_storage_handle(&server->storage, event, &ended)) {
+        return;
+    }
+    struct kvc_composed_job *job = job_of(server, ended.job);
+    if (--job->waits == 0) {
+        end_of_stage(server, station_of(server, ended.stage, job->pipeline), ended.job, ended.stage,
+                     event->time_ns, 0);
+    }
+}
+
 static void handle(struct kvc_composed_server *server, const struct kvc_event *event)
 {
     double now_ns = event->time_ns;
+    if (kvc_composed_storage_owns(event)) {
+        end_asked(server, event);
+        return;
+    }
     switch (event->kind) {
     case ARRIVES:
         if (event->unit == 0 && is_refused(server, event->tag)) {

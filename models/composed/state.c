@@ -51,6 +51,7 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                                            .stretch = 1};
     kvc_composed_structures_open(&server->structures, config, store, number, replica->source, hit_frac,
                                  load_frac, seed);
+    kvc_composed_storage_open(&server->storage, config, &server->events, seed, number);
     open_stations(server);
     server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
     for (uint32_t i = 0; i < config->pipelines; i++) {
@@ -92,6 +93,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
         kvc_ring_free(&server->shared[i]);
     }
     kvc_composed_structures_close(&server->structures);
+    kvc_composed_storage_close(&server->storage);
     kvc_events_free(&server->events);
     kvc_gpu_streams_free(server->gpu);
     kvc_rss_close(server->rss);

@@ -7,6 +7,7 @@
 
 #include "models/composed/config.h"
 #include "models/composed/job.h"
+#include "models/composed/storage.h"
 #include "models/composed/structures.h"
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
@@ -59,6 +60,7 @@ struct kvc_composed_server {
     struct kvc_composed_station *station;
     struct kvc_composed_pipeline *pipeline;
     struct kvc_ring shared[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that any pipeline may serve. */
+    struct kvc_composed_storage storage;
     struct kvc_gpu_streams *gpu;
     uint32_t streams;
     uint32_t *stream_job, *stream_station; /* By stream: its job and station. */

@@ -35,7 +35,7 @@ struct stage {
 struct composition {
     uint32_t pipelines, sockets, stages, per_frame;
     const char *gpu, *pcie; /* NULL: none. */
-    bool has_fpga, receives, sends;
+    bool has_fpga, has_database, receives, sends;
     uint32_t index; /* Number of its kernel; 0: none. */
     bool has_values, index_there, values_there;
     const char *spread;
@@ -45,6 +45,9 @@ struct composition {
     double bytes, timeout_ns, every_ns;
     double keys, key_bytes, value_bytes, get, set, del;
     double zipf; /* 0: uniform. */
+    uint32_t queries;
+    double query_ns;
+    bool fixed_times;
     struct stage stage[STAGES_MAX];
 };
 
@@ -70,9 +73,15 @@ static bool is_on(const struct stage *stage, const char *place)
     return strcmp(stage->on, place) == 0;
 }
 
+/* Whether its device has queues of its own. */
+static bool is_storage(const struct stage *stage)
+{
+    return is_on(stage, "database");
+}
+
 static bool is_link(const struct stage *stage)
 {
-    return !is_on(stage, "cpu") && !is_on(stage, "gpu") && !is_on(stage, "fpga");
+    return !is_on(stage, "cpu") && !is_on(stage, "gpu") && !is_on(stage, "fpga") && !is_storage(stage);
 }
 
 static void draw_machine(struct kvc_rng *rng, struct composition *drawn)
@@ -124,7 +133,7 @@ static void draw_work(struct kvc_rng *rng, const struct composition *drawn, stru
     } else if (is_on(stage, "fpga")) {
         stage->work = "cycles";
         stage->amount = floor(between(rng, 10, 200));
-    } else if (!is_on(stage, "nic.rx") && !is_on(stage, "nic.tx")) {
+    } else if (is_link(stage) && !is_on(stage, "nic.rx") && !is_on(stage, "nic.tx")) {
         stage->work = "bytes";
         stage->amount = floor(between(rng, 4, 64));
     }
@@ -136,7 +145,8 @@ static void draw_work(struct kvc_rng *rng, const struct composition *drawn, stru
         stage->per = "byte";
         stage->amount /= 32;
     }
-    stage->batch_ns = !is_link(stage) && happens(rng, 0.2) ? floor(between(rng, 20, 1000)) : 0;
+    stage->batch_ns =
+        !is_link(stage) && !is_storage(stage) && happens(rng, 0.2) ? floor(between(rng, 20, 1000)) : 0;
 }
 
 /* Adds a stage at the end and returns it. */
@@ -215,6 +225,9 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
     }
     if (drawn->stages == first || (drawn->stages < ROOMY && happens(rng, 0.2))) {
         add_filler(rng, drawn);
+    }
+    if (drawn->has_database) { /* Its requests are chosen with the other options. */
+        add(rng, drawn, "database");
     }
     if (drawn->sends) {
         add(rng, drawn, "nic.tx");
@@ -303,10 +316,14 @@ static void draw_options(struct kvc_rng *rng, struct composition *drawn)
     for (uint32_t i = 0; i < drawn->stages; i++) {
         struct stage *stage = &drawn->stage[i];
         bool is_last = i + 1 == drawn->stages, later = (stage->does & ~(uint32_t)(INSERT | ERASE)) == 0;
-        if (!is_last && happens(rng, 0.2)) {
+        if (!is_last && happens(rng, is_on(stage, "database") ? 0.8 : 0.2)) {
             draw_conditions(rng, drawn, stage, before);
         }
         stage->every = later && !is_last && stage->does != 0 && happens(rng, 0.25) ? whole(rng, 2, 8) : 1;
+        if (is_storage(stage)) { /* It takes all jobs, one by one. */
+            before |= stage->does;
+            continue;
+        }
         stage->background = later && !is_last && happens(rng, stage->does != 0 ? 0.3 : 0.08);
         if (i < drawn->batched && !is_on(stage, "nic.rx") && happens(rng, 0.25)) {
             stage->burst = whole(rng, 2, 32);
@@ -336,6 +353,17 @@ static void fit_cores(struct composition *drawn)
     }
 }
 
+/* Storage has numbers of its own, so that a composition without it does not depend on them. */
+static void draw_storage(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng storage, *rng = &storage;
+    kvc_rng_init(rng, seed, "composition storage", 0);
+    drawn->has_database = drawn->sockets == 1 && happens(rng, 0.25);
+    drawn->queries = whole(rng, 1, 256);
+    drawn->query_ns = floor(between(rng, 1e3, 1e5));
+    drawn->fixed_times = happens(rng, 0.3);
+}
+
 static void draw(uint64_t seed, struct composition *drawn)
 {
     static const char *const spreads[] = {"connections", "turns", "keys"};
@@ -343,6 +371,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     kvc_rng_init(&rng, seed, "composition", 0);
     *drawn = (struct composition){.pcie = NULL};
     draw_machine(&rng, drawn);
+    draw_storage(seed, drawn);
     draw_structures(&rng, drawn);
     draw_stages(&rng, drawn);
     draw_batches(&rng, drawn);
@@ -486,6 +515,10 @@ void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
     put(&writer, "  node = { sockets = %u", drawn.sockets);
     if (drawn.gpu != NULL) {
         put(&writer, ", gpu = \"%s\", pcie = \"%s\"", drawn.gpu, drawn.pcie);
+    }
+    if (drawn.has_database) {
+        put(&writer, ", database = { base = \"mysql-bg\", queries = %u, read = \"%.0fns\", times = \"%s\" }",
+            drawn.queries, drawn.query_ns, drawn.fixed_times ? "fixed" : "exponential");
     }
     put(&writer, "%s },\n", drawn.has_fpga ? ", fpga = \"catapult-stratix-v\"" : "");
     put(&writer, "  workload = { keys = %.0f, key = %.0f, value = %.0f, get = %.6g, set = %.6g", drawn.keys,
