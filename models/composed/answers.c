@@ -30,6 +30,7 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
         job->mark_ns[i] += stopped_ns;
     }
     kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, server->done_ns, count);
+    kvc_policy_latencies(&server->replica->policy, server->number, rows->sent_ns, server->done_ns, count);
     kvc_recorder_paths(recorder, rows->sent_ns, server->done_ns, count, job->mark_ns, job->marks, 0);
     kvc_recorder_completions(recorder, now_ns, rows->sent_ns, server->done_ns, count, &first, &last);
     kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,

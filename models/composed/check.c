@@ -16,6 +16,15 @@ static const struct kvc_composed_stage_options *stage_at(const struct kvc_compos
     return config->stage[i].options;
 }
 
+static bool works_on(const struct kvc_composed_config *config, enum kvc_composed_place place)
+{
+    bool works = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        works = works || config->stage[i].place == place;
+    }
+    return works;
+}
+
 static enum kvc_status check_names(const struct kvc_composed_config *config, struct kvc_diag *diag)
 {
     if (config->stages == 0) {
@@ -329,15 +338,11 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
 static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE && scenario->node.sockets == 1,
-         asks = false;
+    bool own = scenario->cluster.database == KVC_CLUSTER_PER_NODE && scenario->node.sockets == 1;
     if (config->database == NULL) {
         return KVC_OK;
     }
-    for (uint32_t i = 0; i < config->stages; i++) {
-        asks = asks || config->stage[i].place == KVC_COMPOSED_DATABASE;
-    }
-    if (!asks) {
+    if (!works_on(config, KVC_COMPOSED_DATABASE)) {
         return FAIL(
             "node.database: found one, but no stage asks it; allowed: with a stage on = \"database\"");
     }
@@ -353,6 +358,22 @@ static enum kvc_status check_database(const struct kvc_scenario *scenario, struc
             "server with its clients");
     }
     return KVC_OK;
+}
+
+/* The clocks of the GPU, and who chooses them. */
+static enum kvc_status check_clocks(const struct kvc_composed_config *config,
+                                    const struct kvc_power_policy *power, struct kvc_diag *diag)
+{
+    double core_hz = config->options->gpu_core_hz;
+    if (power->policy == KVC_POWER_MANAGER) {
+        return FAIL(
+            "power.policy: found \"manager\", which a composed store does not have; allowed: fixed, race_to_idle, or "
+            "a function");
+    }
+    if (core_hz > 0 && !works_on(config, KVC_COMPOSED_GPU)) {
+        return FAIL("system.gpu_core: found %.0fMHz, but no stage is on a GPU; allowed: auto", core_hz / 1e6);
+    }
+    return core_hz > 0 ? kvc_gpu_check_clock(config->gpu, core_hz, diag) : KVC_OK;
 }
 
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
@@ -384,6 +405,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_batches(config, &scenario->workload, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_clocks(config, &scenario->power, diag);
     }
     return status == KVC_OK ? check_memory(config, &scenario->workload, diag) : status;
 }

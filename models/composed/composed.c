@@ -66,10 +66,17 @@ static void set_busy(const void *data, double *busy_ns)
     }
 }
 
-/* Sets by how much host memory is slower because of its users. */
-static void set_stretch(struct user *user)
+static void set_pace(struct user *user)
 {
-    user->server.stretch = user->dram.stretch > 1 ? user->dram.stretch : 1;
+    struct kvc_composed_pace *pace = &user->server.pace;
+    pace->stretch = user->dram.stretch > 1 ? user->dram.stretch : 1;
+    if (!user->cpu.alone) {
+        pace->core_speed =
+            kvc_cpu_pstate_speed(user->server.config->cpu, kvc_engine_pstate((uint32_t)user->device.cpu));
+    }
+    if (user->server.gpu != NULL && !user->gpu.alone) {
+        pace->gpu_clock = kvc_engine_pstate((uint32_t)user->device.gpu);
+    }
 }
 
 static uint64_t advance(void *data, double until_ns)
@@ -80,7 +87,7 @@ static uint64_t advance(void *data, double until_ns)
     struct kvc_slice_stop stop =
         kvc_slice_outages_split(&user->outages, until_ns - user->ended_ns, &user->off);
     user->ended_ns = until_ns;
-    set_stretch(user);
+    set_pace(user);
     if (stop.before_ns > 0) {
         kvc_composed_server_stop(server, stop.before_ns);
     }
@@ -100,7 +107,7 @@ static void share(void *data)
     const double *place_ns = server->place_ns;
     double channel_ns = server->channel_ns - user->channel_ns;
     double cpu_ns = place_ns[KVC_COMPOSED_CPU] - user->cpu_ns; /* The cores work side by side. */
-    kvc_slice_mover_post(&user->cpu, cpu_ns, cpu_ns / (double)config->cpu->cores);
+    kvc_slice_mover_post(&user->cpu, cpu_ns * server->pace.core_speed, cpu_ns / (double)config->cpu->cores);
     user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
     kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / kvc_dram_channels(config->dram));
     user->channel_ns = server->channel_ns;
@@ -163,6 +170,16 @@ static void set_source(void *state, struct kvc_replica_options *options)
     options->window_ns = kvc_composed_window_ns(simulation->scenario);
 }
 
+/* Opens the mover of a host whose clocks may change, or which stays as it is. */
+static void open_host(struct kvc_slice_mover *mover, const struct kvc_platform *platform, int32_t host)
+{
+    if (kvc_platform_host(platform, (uint32_t)host)->pstates == 1) {
+        kvc_slice_mover_own_host(mover, (uint32_t)host);
+    } else {
+        kvc_slice_mover_open_work(mover, (uint32_t)host);
+    }
+}
+
 /* Opens the mover of a route: without a root complex, nobody else uses its link. */
 static void open_route(struct user *user, struct kvc_slice_mover *mover, const struct kvc_platform *platform,
                        int32_t from, int32_t to)
@@ -191,10 +208,10 @@ static void open_user(struct simulation *simulation, uint32_t number)
     kvc_composed_server_open(&user->server, simulation->scenario, simulation->store, replica, number,
                              kvc_composed_hit_frac(simulation->scenario),
                              kvc_composed_load_frac(simulation->scenario));
-    kvc_slice_mover_own_host(&user->cpu, (uint32_t)device.cpu);
+    open_host(&user->cpu, simulation->platform, device.cpu);
     kvc_slice_mover_open_work(&user->dram, (uint32_t)device.dram);
     if (user->server.gpu != NULL) {
-        kvc_slice_mover_own_host(&user->gpu, (uint32_t)device.gpu);
+        open_host(&user->gpu, simulation->platform, device.gpu);
     }
     if (config->database != NULL) {
         kvc_slice_mover_own_host(&user->database, (uint32_t)device.database);
@@ -221,6 +238,47 @@ static void open_user(struct simulation *simulation, uint32_t number)
     kvc_timeline_row(replica->context->timeline, number, 0, name, "requests");
 }
 
+/* Reads what a power policy sees of a server. Pools of cores beyond the kinds that it knows count as the last
+ * one. */
+static void count_work(void *data, uint32_t unit, struct kvc_policy_counters *counters)
+{
+    const struct simulation *simulation = data;
+    const struct kvc_composed_server *server = &simulation->users[unit].server;
+    const struct kvc_composed_config *config = server->config;
+    uint32_t kind = 0;
+    *counters = (struct kvc_policy_counters){
+        .offered = (double)(server->served + server->in_flight + server->dropped),
+        .served = (double)server->served};
+    for (uint32_t i = 0; i < config->pools; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[i];
+        if (pool->place != KVC_COMPOSED_CPU) {
+            continue;
+        }
+        for (uint32_t stages = pool->stages; stages != 0; stages &= stages - 1) {
+            counters->busy_ns[kind] += server->busy_ns[__builtin_ctz(stages)];
+        }
+        counters->possible_ns[kind] += (double)pool->servers * config->pipelines * kvc_engine_now_ns();
+        kind += kind + 1 < KVC_POLICY_THREADS;
+    }
+}
+
+static void open_policy(struct simulation *simulation)
+{
+    const struct kvc_policy_store store = {.count = count_work, .data = simulation};
+    struct kvc_policy_unit *units = kvc_array_of(simulation->count, sizeof(*units));
+    uint32_t sockets = (uint32_t)simulation->scenario->node.sockets;
+    for (uint32_t i = 0; i < simulation->count; i++) {
+        const struct user *user = &simulation->users[i];
+        snprintf(units[i].name, sizeof(units[i].name), "node%u.socket%u", i / sockets, i % sockets);
+        units[i].cpu = user->device.cpu;
+        units[i].gpu = user->server.gpu != NULL ? user->device.gpu : KVC_POLICY_NONE;
+        units[i].timeline_row = 1;
+    }
+    kvc_policy_open(&simulation->replica.policy, &simulation->scenario->power, simulation->platform,
+                    simulation->replica.context->timeline, units, simulation->count, &store);
+    free(units);
+}
+
 static void open_users(void *state)
 {
     struct simulation *simulation = state;
@@ -238,6 +296,7 @@ static void open_users(void *state)
     for (uint32_t i = 0; i < simulation->count; i++) {
         open_user(simulation, i);
     }
+    open_policy(simulation);
     kvc_engine_spawn("servers", kvc_slice_server_main, simulation->servers);
 }
 
@@ -301,7 +360,7 @@ static void report_metrics(void *state, struct kvc_result *result)
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
     double stretch = 0, dropped = 0;
     for (uint32_t i = 0; i < simulation->count; i++) {
-        stretch = fmax(stretch, simulation->users[i].server.stretch);
+        stretch = fmax(stretch, simulation->users[i].server.pace.stretch);
         dropped += (double)simulation->users[i].server.dropped;
     }
     report_kernel(simulation, &result->kernel);
@@ -330,7 +389,8 @@ static void close_simulation(void *state)
     struct simulation *simulation = state;
     for (uint32_t i = 0; simulation->users != NULL && i < simulation->count; i++) {
         struct user *user = &simulation->users[i];
-        struct kvc_slice_mover *movers[] = {&user->dram, &user->rx, &user->tx, &user->down, &user->up};
+        struct kvc_slice_mover *movers[] = {&user->cpu, &user->gpu,  &user->dram, &user->rx,
+                                            &user->tx,  &user->down, &user->up};
         for (size_t j = 0; j < sizeof(movers) / sizeof(*movers); j++) {
             if (!movers[j]->alone) {
                 kvc_slice_mover_close(movers[j]);
@@ -476,6 +536,7 @@ const struct kvc_model kvc_composed_model = {
     .options = &kvc_composed_option_table,
     .has_sockets = true,
     .has_rest_power = true,
+    .takes_power = true,
     .takes_memory_state = true,
     .takes_tenants = true,
     .key_bytes_most = KVC_MEGAKV_SLAB_KEY_MAX,

@@ -299,6 +299,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     }
     kvc_cpu_pstate_of(node, &state, NULL); /* The loader has checked the clock. */
     config->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
+    config->gpu_clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
     set_structures(config, scenario);
     set_frames(config, scenario);

@@ -138,7 +138,7 @@ struct kvc_composed_options {
     uint64_t outstanding; /* 0: auto. */
     int spread;           /* enum kvc_composed_spread. */
     double large_bytes;
-    bool polls;
+    double gpu_core_hz; /* Core clock of the GPU's clock pair; 0: the fastest. */
     struct kvc_composed_index_options index;
     struct kvc_composed_values_options values;
     struct kvc_composed_batch_options batch;
@@ -176,7 +176,8 @@ struct kvc_composed_config {
     const struct kvc_pcie *pcie;
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
-    double core_speed; /* Speed of the cores at the scenario's clock, relative to their fastest. */
+    double core_speed;  /* Speed of the cores at the scenario's clock, relative to their fastest. */
+    uint32_t gpu_clock; /* Clock pair of the GPU at the start. */
     uint32_t shards, pipelines;
     uint32_t stages, pools;
     struct kvc_composed_stage stage[KVC_COMPOSED_STAGES_MAX];

@@ -103,7 +103,8 @@ static struct touched touched_by(const struct kvc_composed_config *config,
 
 static struct kvc_composed_cost core_cost(const struct kvc_composed_config *config,
                                           const struct kvc_composed_stage *stage,
-                                          const struct kvc_composed_counts *counts, double stretch)
+                                          const struct kvc_composed_counts *counts,
+                                          const struct kvc_composed_pace *pace)
 {
     const struct kvc_cpu *cpu = config->cpu;
     const struct kvc_dram *dram = config->dram;
@@ -122,8 +123,8 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     const struct kvc_dram_load load = {.random_reads = touched.random * missed,
                                        .streamed_bytes = touched.following * missed * dram->line_bytes +
                                                          touched.streamed_bytes + touched.passing_bytes};
-    compute_ns /= config->core_speed;
-    return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns * stretch,
+    compute_ns /= pace->core_speed;
+    return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns * pace->stretch,
                                       .compute_ns = compute_ns,
                                       .channel_ns = kvc_dram_channel_ns(dram, &load)};
 }
@@ -133,7 +134,8 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
 /* Adds the kernel for `jobs` operations of a kind that touch `lines` lines of the index. It is one of the
  * kernels that all streams of the stage run at a time, which hide each other's copies. */
 static void add_kernel(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
-                       enum kvc_cuckoo_kernel kind, double jobs, double lines, struct kvc_gpu_kernel *sum)
+                       uint32_t clock, enum kvc_cuckoo_kernel kind, double jobs, double lines,
+                       struct kvc_gpu_kernel *sum)
 {
     const struct kvc_gpu *gpu = config->gpu;
     double streams = (double)config->pool[stage->pool].servers * config->pipelines;
@@ -148,7 +150,7 @@ static void add_kernel(const struct kvc_composed_config *config, const struct kv
     struct kvc_gpu_work work = kvc_cuckoo_gpu_work(kind, jobs * streams, (uint32_t)streams, &stats);
     kvc_cuckoo_gpu_caches(kind, config->l2_frac, config->hot_frac, &work);
     const struct kvc_gpu_fit *fit =
-        gpu->clock_count > 0 && config->pcie != NULL ? kvc_cuckoo_gpu_fit(&gpu->clocks[0], kind) : NULL;
+        gpu->clock_count > 0 && config->pcie != NULL ? kvc_cuckoo_gpu_fit(&gpu->clocks[clock], kind) : NULL;
     struct kvc_gpu_kernel kernel = kvc_gpu_kernel_of(gpu, config->pcie, fit, &work, 1 / streams);
     sum->latency_ns = fmax(sum->latency_ns, kernel.latency_ns);
     sum->amount_ns += kernel.amount_ns;
@@ -157,13 +159,13 @@ static void add_kernel(const struct kvc_composed_config *config, const struct kv
 
 static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *config,
                                          const struct kvc_composed_stage *stage,
-                                         const struct kvc_composed_counts *counts)
+                                         const struct kvc_composed_counts *counts, uint32_t clock)
 {
     const struct kvc_gpu *gpu = config->gpu;
     struct kvc_composed_work work = work_of(stage, counts);
     struct kvc_gpu_kernel kernel = {.latency_ns = gpu->launch_ns};
-    add_kernel(config, stage, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
-    add_kernel(config, stage, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
+    add_kernel(config, stage, clock, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
+    add_kernel(config, stage, clock, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
                counts->insert_lines + counts->erase_lines, &kernel);
     uint32_t does = stage->options->does;
     double accesses = work.lines + ((does & KVC_COMPOSED_READ) != 0      ? counts->item_lines
@@ -178,7 +180,8 @@ static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *confi
     if (instructions > 0) {
         const struct kvc_gpu_waves waves = {.threads = counts->requests,
                                             .instructions = instructions / fmax(counts->requests, 1)};
-        double waves_ns = kvc_gpu_waves_ns(gpu, &waves);
+        double slower = gpu->clocks[0].core_hz / gpu->clocks[clock].core_hz;
+        double waves_ns = kvc_gpu_waves_ns(gpu, &waves) * slower;
         kernel.amount_ns += waves_ns;
         kernel.alone_ns += waves_ns;
     }
@@ -237,17 +240,23 @@ static struct kvc_composed_cost database_cost(const struct kvc_composed_config *
     return cost;
 }
 
+struct kvc_composed_pace kvc_composed_pace_of(const struct kvc_composed_config *config)
+{
+    return (struct kvc_composed_pace){1, config->core_speed, config->gpu_clock};
+}
+
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t number,
-                                              const struct kvc_composed_counts *counts, double stretch)
+                                              const struct kvc_composed_counts *counts,
+                                              const struct kvc_composed_pace *pace)
 {
     const struct kvc_composed_stage *stage = &config->stage[number];
     struct kvc_composed_cost cost = {0};
     struct kvc_dram_load load = {0};
     switch (stage->place) {
     case KVC_COMPOSED_CPU:
-        return core_cost(config, stage, counts, stretch);
+        return core_cost(config, stage, counts, pace);
     case KVC_COMPOSED_GPU:
-        return gpu_cost(config, stage, counts);
+        return gpu_cost(config, stage, counts, pace->gpu_clock);
     case KVC_COMPOSED_FPGA:
         cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
         cost.latency_ns = pipeline_ns(config->fpga, stage, counts);

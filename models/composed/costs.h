@@ -40,9 +40,20 @@ struct kvc_composed_cost {
     struct kvc_gpu_kernel kernel; /* GPU: the kernel. */
 };
 
-/* Returns the cost of a stage for a batch. `stretch` is by how much longer the cores wait for host memory
- * because of its other users, at least 1. */
+/* How fast the machine is at the moment. */
+struct kvc_composed_pace {
+    double stretch;     /* By how much longer the cores wait for host memory because of its other users; at
+                           least 1. */
+    double core_speed;  /* Speed of the cores at their clock, relative to their fastest. */
+    uint32_t gpu_clock; /* Clock pair of the GPU. */
+};
+
+/* Returns the pace at the clocks of the scenario, without other users of host memory. */
+struct kvc_composed_pace kvc_composed_pace_of(const struct kvc_composed_config *config);
+
+/* Returns the cost of a stage for a batch. */
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t stage,
-                                              const struct kvc_composed_counts *counts, double stretch);
+                                              const struct kvc_composed_counts *counts,
+                                              const struct kvc_composed_pace *pace);
 
 #endif

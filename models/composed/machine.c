@@ -11,7 +11,11 @@ void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platfo
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     uint32_t sockets = (uint32_t)scenario->node.sockets;
-    const struct kvc_socket_use use = {.cpu_polls = config->options->polls, .is_fixed = true};
+    const struct kvc_socket_use use = {.gpu_clock = config->gpu_clock,
+                                       .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
+                                       .is_one = true,
+                                       .is_fixed = !kvc_power_policy_looks(&scenario->power) &&
+                                                   scenario->run.change_count == 0};
     for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {
         char name[KVC_PLATFORM_NAME_MAX / 2];
         snprintf(name, sizeof(name), "node%u", node);

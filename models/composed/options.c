@@ -174,10 +174,11 @@ static const struct kvc_option rows[] = {
         "the pipeline that owns the key; turns: the next one"),
     KVC_REAL_ROW(kvc_composed_options, "large", large_bytes, KVC_UNIT_BYTES, 1, 1e9, "1KiB",
                  "size of a value from which on a request is large, for when = \"large\""),
-    KVC_BOOL_ROW(
-        kvc_composed_options, "polls", polls, "false",
-        "whether cores poll while they have no work, so that the processor draws the power of busy cores "
-        "all the time"),
+    KVC_REAL_ROW(
+        kvc_composed_options, "gpu_core", gpu_core_hz, KVC_UNIT_HZ, 1e7, 1e10, "auto",
+        "core clock that selects one of the GPU's clock pairs; a faster one shortens kernels and draws "
+        "more power; auto: the fastest pair",
+        .auto_word = "auto", .auto_value = 0),
     KVC_GROUP_ROW(kvc_composed_options, "index", index, &index_options, "the index of each socket"),
     KVC_GROUP_ROW(kvc_composed_options, "values", values, &value_options, "the items of each socket"),
     KVC_GROUP_ROW(kvc_composed_options, "batch", batch, &batch_options, "how requests form batches"),

@@ -275,6 +275,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     enum { ROUNDS = 20 };
     const struct kvc_composed_stage *stage = &config->stage[number];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
+    const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
     double requests = mix->frame.requests, most = most_of_burst(mix, stage);
     if (number >= config->batched) {
         return batch;
@@ -282,7 +283,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     double of_server = per_ns / pool->servers * (pool->of_node ? 1 : mix->fullest / config->pipelines);
     for (int i = 0; i < ROUNDS && most > requests; i++) {
         const struct kvc_composed_counts counts = counts_of(config, mix, number, requests);
-        double next = of_server * kvc_composed_cost_of(config, number, &counts, 1).busy_ns;
+        double next = of_server * kvc_composed_cost_of(config, number, &counts, &pace).busy_ns;
         requests = fmin(fmax(next, mix->frame.requests), most);
     }
     return requests;
@@ -291,7 +292,8 @@ static double job_requests(const struct kvc_composed_config *config, const struc
 static void add_cost(struct kvc_composed_cost *sum, const struct kvc_composed_config *config, uint32_t stage,
                      const struct kvc_composed_counts *counts, double chance)
 {
-    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, 1);
+    const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
+    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &pace);
     sum->busy_ns += chance * cost.busy_ns;
     sum->latency_ns += chance * cost.latency_ns;
     sum->channel_ns += chance * cost.channel_ns;

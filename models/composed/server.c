@@ -270,7 +270,7 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 {
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_wire *wire = &server->wire;
-    struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, 1);
+    struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, &server->pace);
     wire_until(wire, now_ns);
     double before_ns = wire->backlog_ns;
     wire->backlog_ns += cost.busy_ns;
@@ -285,7 +285,8 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
                        double now_ns, double busy_ns)
 {
     struct kvc_composed_wire *wire = &server->wire;
-    struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage + 1, &job->counts, 1);
+    struct kvc_composed_cost cost =
+        kvc_composed_cost_of(server->config, stage + 1, &job->counts, &server->pace);
     wire_until(wire, now_ns);
     job->backlog_ns = wire->backlog_ns;
     job->rate = busy_ns > 0 ? cost.busy_ns / busy_ns : 0;
@@ -335,7 +336,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns);
         return;
     }
-    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, server->stretch);
+    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, &server->pace);
     server->channel_ns += cost.channel_ns;
     if (at->place == KVC_COMPOSED_GPU) {
         uint32_t stream = take_stream(station);

@@ -48,7 +48,7 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                                            .replica = replica,
                                            .source = replica->source,
                                            .number = number,
-                                           .stretch = 1};
+                                           .pace = kvc_composed_pace_of(config)};
     kvc_composed_structures_open(&server->structures, config, store, number, replica->source, hit_frac,
                                  load_frac, seed);
     kvc_composed_storage_open(&server->storage, config, &server->events, seed, number);

@@ -71,7 +71,7 @@ struct kvc_composed_server {
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t in_flight;                    /* Requests in the server. */
-    double stretch;                        /* By how much host memory is slower because of its users. */
+    struct kvc_composed_pace pace;
     /* Busy times since the server was opened, by stage; of the cores' compute and of all of their time; of
      * the GPU, of the memory's channels, and of the directions of the ports and the PCIe link [ns]. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];

@@ -109,7 +109,6 @@ static const double compare_instructions = (158 + 65) - (97 + 66), operation_ins
 enum { SHARED_STREAMS_MAX = 64 };
 
 /* Two clocks are the same if they differ by less than this [Hz]. */
-static const double same_hz = 5e5;
 
 static uint64_t streams_max(const struct kvc_cpu *cpu, enum kvc_megakv_threads threads)
 {
@@ -130,16 +129,6 @@ static uint64_t streams_auto(const struct kvc_cpu *cpu, enum kvc_megakv_threads 
 static double slab_bytes_auto(double keys, double item_bytes)
 {
     return fmax(ceil(1.1 * keys * item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
-}
-
-/* Returns gpu->clock_count if the GPU has no pair with this core clock. */
-static uint32_t clock_of(const struct kvc_gpu *gpu, double core_hz)
-{
-    uint32_t clock = 0;
-    while (core_hz > 0 && clock < gpu->clock_count && fabs(gpu->clocks[clock].core_hz - core_hz) >= same_hz) {
-        clock++;
-    }
-    return clock;
 }
 
 static double senders_of(const struct kvc_megakv_config *config)
@@ -171,7 +160,7 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
     config->index_bytes = options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes(keys);
     config->gpu_power = (enum kvc_megakv_gpu_power)options->gpu_power;
     config->max_displacements = (uint32_t)options->max_displacements;
-    config->clock = config->gpu != NULL ? clock_of(config->gpu, options->gpu_core_hz) : 0;
+    config->clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means =
         kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     config->slab_bytes =
@@ -219,31 +208,6 @@ uint32_t kvc_megakv_rooms(const struct kvc_scenario *scenario, struct kvc_model_
                                       .needed = slab_bytes_auto(keys, config->means.item_bytes),
                                       .keys = shards * kvc_megakv_mean_items(config)};
     return 2;
-}
-
-static enum kvc_status check_clock(const struct kvc_megakv_config *config, double core_hz,
-                                   struct kvc_diag *diag)
-{
-    const struct kvc_gpu *gpu = config->gpu;
-    if (gpu->clock_count == 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
-    }
-    if (config->clock == gpu->clock_count) {
-        char allowed[256] = "";
-        for (uint32_t i = 0; i < gpu->clock_count; i++) {
-            size_t used = strlen(allowed);
-            snprintf(allowed + used, sizeof(allowed) - used, "%s%.0fMHz", i > 0 ? ", " : "",
-                     gpu->clocks[i].core_hz / 1e6);
-        }
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
-                             core_hz / 1e6, gpu->name, allowed);
-    }
-    if (gpu->clocks[config->clock].search.ns_per_op <= 0 && kvc_gpu_sectors_per_s(gpu) <= 0) {
-        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                             "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
-                             gpu->name, gpu->clocks[config->clock].core_hz / 1e6);
-    }
-    return KVC_OK;
 }
 
 static enum kvc_status check_threads(const struct kvc_megakv_config *config, struct kvc_diag *diag)
@@ -368,7 +332,7 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
         status = check_memory(config, &scenario->workload, diag);
     }
     const struct kvc_megakv_options *options = scenario->options;
-    return status == KVC_OK ? check_clock(config, options->gpu_core_hz, diag) : status;
+    return status == KVC_OK ? kvc_gpu_check_clock(config->gpu, options->gpu_core_hz, diag) : status;
 }
 
 struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario)

@@ -433,11 +433,13 @@ static const char *text_of(const json_t *object, const char *key, const char *ot
 static void print_option(const json_t *option, FILE *out)
 {
     const char *unit = text_of(option, "unit", "");
-    const char *absent = strcmp(text_of(option, "type", ""), "list") == 0    ? "empty"
+    const char *type = text_of(option, "type", "");
+    bool nests = strcmp(type, "list") == 0 || strcmp(type, "table") == 0;
+    const char *absent = nests                                               ? "empty"
                          : json_is_true(json_object_get(option, "optional")) ? "(optional)"
                                                                              : "(required)";
     fprintf(out, "| `%s` ", text_of(option, "name", ""));
-    print_cell(unit[0] != '\0' ? unit : text_of(option, "type", ""), out);
+    print_cell(unit[0] != '\0' ? unit : type, out);
     print_cell(text_of(option, "range", ""), out);
     print_cell(text_of(option, "default", absent), out);
     print_cell(text_of(option, "help", ""), out);

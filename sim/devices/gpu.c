@@ -288,6 +288,40 @@ double kvc_gpu_launch_speed_up(double launch_ns, double copying_ns, double kerne
     return (launch_ns - copied_ns) / kernel_factor + copied_ns / copy_factor;
 }
 
+uint32_t kvc_gpu_clock_of(const struct kvc_gpu *gpu, double core_hz)
+{
+    static const double same_hz = 5e5;
+    uint32_t clock = 0;
+    while (core_hz > 0 && clock < gpu->clock_count && fabs(gpu->clocks[clock].core_hz - core_hz) >= same_hz) {
+        clock++;
+    }
+    return clock;
+}
+
+enum kvc_status kvc_gpu_check_clock(const struct kvc_gpu *gpu, double core_hz, struct kvc_diag *diag)
+{
+    uint32_t clock = kvc_gpu_clock_of(gpu, core_hz);
+    if (gpu->clock_count == 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "gpu \"%s\" has no clocks", gpu->name);
+    }
+    if (clock == gpu->clock_count) {
+        char allowed[256] = "";
+        for (uint32_t i = 0; i < gpu->clock_count; i++) {
+            size_t used = strlen(allowed);
+            snprintf(allowed + used, sizeof(allowed) - used, "%s%.0fMHz", i > 0 ? ", " : "",
+                     gpu->clocks[i].core_hz / 1e6);
+        }
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO, "system.gpu_core: found %.0fMHz, %s has %s",
+                             core_hz / 1e6, gpu->name, allowed);
+    }
+    if (gpu->clocks[clock].search.ns_per_op <= 0 && kvc_gpu_sectors_per_s(gpu) <= 0) {
+        return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                             "gpu \"%s\" has neither a fit for %.0fMHz nor a rate of random sectors",
+                             gpu->name, gpu->clocks[clock].core_hz / 1e6);
+    }
+    return KVC_OK;
+}
+
 /* Returns the share of random accesses whose translation misses. */
 static double missed_frac(const struct kvc_gpu *gpu, double bytes)
 {

@@ -169,6 +169,14 @@ struct kvc_gpu_kernel kvc_gpu_kernel_of(const struct kvc_gpu *gpu, const struct 
                                         const struct kvc_gpu_fit *fit, const struct kvc_gpu_work *work,
                                         double frac);
 
+/** Returns the number of the clock pair with this core clock, of the fastest one for 0 Hz; the count of pairs
+ * if the card has no such pair. */
+uint32_t kvc_gpu_clock_of(const struct kvc_gpu *gpu, double core_hz);
+
+/** Checks the core clock that a scenario states as `system.gpu_core`; 0 Hz is the fastest. Kernels must have
+ * a fit at its pair, or the card a rate of random sectors. */
+enum kvc_status kvc_gpu_check_clock(const struct kvc_gpu *gpu, double core_hz, struct kvc_diag *diag);
+
 /** Makes the card faster by a factor, for a what-if question. Fitted lines do not change, because they
  * include copies: see kvc_gpu_launch_speed_up(). The stated clocks do not change either. */
 void kvc_gpu_speed_up(struct kvc_gpu *gpu, double factor);

@@ -36,16 +36,20 @@ static int32_t add_end(const struct place *place, const char *name, const char *
         &(struct kvc_platform_host){.device = device, .cores = 1, .pstates = 1, .pstate = {{.speed = 1}}});
 }
 
-/* Turns a host into one that stays in its first state, whose cores work as one. */
-static void fix(struct kvc_platform_host *host)
+/* Turns a host into one whose cores work as one, and which stays in its first state if it is fixed. */
+static void unite(struct kvc_platform_host *host, bool is_fixed)
 {
-    struct kvc_pstate state = host->pstate[host->first_pstate];
-    state.speed *= host->cores;
-    state.watts.one_w = state.watts.all_w;
-    state.clock_hz = 0;
-    host->pstate[0] = state;
-    host->cores = host->pstates = 1;
-    host->first_pstate = 0;
+    if (is_fixed) {
+        host->pstate[0] = host->pstate[host->first_pstate];
+        host->pstate[0].clock_hz = 0;
+        host->pstates = 1;
+        host->first_pstate = 0;
+    }
+    for (uint32_t i = 0; i < host->pstates; i++) {
+        host->pstate[i].speed *= host->cores;
+        host->pstate[i].watts.one_w = host->pstate[i].watts.all_w;
+    }
+    host->cores = 1;
     host->can_fail = false;
 }
 
@@ -68,8 +72,8 @@ static int32_t add_cpu(const struct place *place, const struct kvc_node *node, c
                                        : (struct kvc_watts){state.idle_watts, state.one_core_watts, all_w};
         }
     }
-    if (use->is_fixed) {
-        fix(&host);
+    if (use->is_one) {
+        unite(&host, use->is_fixed);
     }
     return add_host(place, "cpu", &host);
 }
@@ -92,8 +96,8 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, con
                 (struct kvc_watts){use->gpu_serves ? busy_w : clock->idle_watts, busy_w, busy_w};
         }
     }
-    if (use->is_fixed) {
-        fix(&host);
+    if (use->is_one) {
+        unite(&host, use->is_fixed);
     }
     return add_host(place, "gpu", &host);
 }

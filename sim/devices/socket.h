@@ -41,8 +41,9 @@ struct kvc_socket_use {
     uint32_t gpu_clock; /**< Clock pair in which the GPU begins. */
     bool cpu_polls;     /**< All cores poll, so the processor draws the power of busy cores all the time. */
     /** The cores are one host with the speed of all of them, so that one number stands for their work, and
-     * neither cores nor GPU change or fail during the run. */
-    bool is_fixed;
+     * neither cores nor GPU fail during the run. */
+    bool is_one;
+    bool is_fixed;   /**< With is_one: nor do their clocks change. */
     bool gpu_serves; /**< The watts of busy GPUs are means over kernels and the gaps between them, so the
                           card draws them all the time. */
 };
