@@ -54,6 +54,32 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
     server->in_flight -= count;
 }
 
+/* Tells clients that wait that their requests were refused. */
+static void record_refusals(struct kvc_composed_server *server, struct kvc_composed_job *job)
+{
+    const struct kvc_batch *rows = job->rows;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        server->done_ns[i] += server->stopped_ns;
+    }
+    kvc_source_complete(server->source, rows->client, server->done_ns, rows->count);
+}
+
+void kvc_composed_lose(struct kvc_composed_server *server, struct kvc_composed_job *job)
+{
+    const struct kvc_recorder *recorder = &server->replica->recorder;
+    const struct kvc_batch *rows = job->rows;
+    uint64_t before = recorder->dropped;
+    kvc_recorder_dropped(&server->replica->recorder, rows->sent_ns, rows->count);
+    server->dropped += recorder->dropped - before;
+    server->refused += job->is_refused ? recorder->dropped - before : 0;
+    server->in_flight -= rows->count;
+    kvc_composed_job_take_evicted(server->evicted, job);
+    if (job->is_refused) { /* An error has no value. */
+        double header_bytes = (double)server->config->nic->response_header_bytes;
+        job->counts.response_bytes = rows->count * header_bytes;
+    }
+}
+
 double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_composed_job *job, double began_ns,
                            double ended_ns, double before_ns, double after_ns)
 {
@@ -77,6 +103,10 @@ double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_compos
         }
     }
     double answered_ns = server->done_ns[count - 1];
-    record(server, job);
+    if (job->is_refused) {
+        record_refusals(server, job);
+    } else {
+        record(server, job);
+    }
     return answered_ns;
 }

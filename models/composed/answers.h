@@ -1,13 +1,18 @@
-/* Answers of a composed store: when responses reach their clients, and what is recorded of them. */
+/* Answers of a composed store: when responses reach their clients, and what is recorded of them. Requests
+ * that are lost in a full queue, or refused, count as dropped; refused ones are counted apart as well. */
 #ifndef KVC_MODELS_COMPOSED_ANSWERS_H
 #define KVC_MODELS_COMPOSED_ANSWERS_H
 
 #include "models/composed/state.h"
 
-/* Answers all requests of a job: its responses are filled from began_ns to ended_ns, and the wire delays the
- * first ones by before_ns and the last ones by after_ns. Responses share frames. Returns when the last one
- * reaches its client [ns]. */
+/* Answers all requests of a job, with errors if it is refused: its responses are filled from began_ns to
+ * ended_ns, and the wire delays the first ones by before_ns and the last ones by after_ns. Responses share
+ * frames. Returns when the last one reaches its client [ns]. */
 double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_composed_job *job, double began_ns,
                            double ended_ns, double before_ns, double after_ns);
+
+/* Records the requests of a job, which a full queue turns away, and keeps what they have evicted. A
+ * job that is to be refused still has to be answered. */
+void kvc_composed_lose(struct kvc_composed_server *server, struct kvc_composed_job *job);
 
 #endif

@@ -70,7 +70,8 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
         {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
-        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !storage},
+        {"burst", stage->burst != 1,
+         i < config->batched && place != KVC_COMPOSED_NIC_RX && !storage && !defers},
         {"queue", stage->queue != 0, !storage},
         {"of", (stage->of & all) != all, !storage},
         {"every", stage->every != 1, later},
@@ -112,13 +113,6 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
                 i + 1, config->gpu->name);
         }
     }
-    uint32_t earlier = config->pool[config->stage[i].pool].stages & ((1u << i) - 1);
-    if (stage->queue > 0 && stage->full == KVC_COMPOSED_WAIT && earlier != 0) {
-        return FAIL(
-            "system.stages.%u.full: found wait, but stage \"%s\" shares its pool with an earlier one, whose cores "
-            "would wait for themselves; allowed: drop",
-            i + 1, stage->name);
-    }
     if (place == KVC_COMPOSED_NIC_RX && i > 0) {
         return FAIL("system.stages.%u.on: found nic.rx, allowed: only the first stage receives", i + 1);
     }
@@ -134,6 +128,50 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     if (place == KVC_COMPOSED_GPU && (reads || !fitted) && kvc_gpu_sectors_per_s(config->gpu) <= 0) {
         return FAIL("node.gpu: \"%s\" does not state its rate of random sectors, which stage \"%s\" needs",
                     config->gpu->name, stage->name);
+    }
+    return KVC_OK;
+}
+
+/* Limits of queues that have no effect, and those whose stage waits for itself. */
+static enum kvc_status check_queue(const struct kvc_composed_config *config, uint32_t i,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_composed_stage_options *stage = stage_at(config, i);
+    uint32_t earlier = config->pool[config->stage[i].pool].stages & ((1u << i) - 1);
+    bool waits = stage->full == KVC_COMPOSED_WAIT, last = i + 1 == config->stages,
+         answers = stage_at(config, config->stages - 1)->on == KVC_COMPOSED_NIC_TX;
+    if (stage->queue == 0) {
+        return waits
+                   ? KVC_OK
+                   : FAIL(
+                         "system.stages.%u.full: found one without a limit, allowed: with queue, the jobs that "
+                         "may wait for stage \"%s\"",
+                         i + 1, stage->name);
+    }
+    if (i == config->batched) {
+        return FAIL(
+            "system.stages.%u.queue: found one, but batches form in front of stage \"%s\"; allowed: none, because "
+            "system.batch.buffers limits what waits",
+            i + 1, stage->name);
+    }
+    if (last && answers) {
+        return FAIL(
+            "system.stages.%u.queue: found one, but responses leave stage \"%s\" as a stream; allowed: "
+            "none",
+            i + 1, stage->name);
+    }
+    if (waits && (i == 0 || earlier != 0)) {
+        return FAIL("system.stages.%u.full: found wait, but %s; allowed: drop%s", i + 1,
+                    i == 0 ? "nobody waits in front of the first stage"
+                           : "the stage shares its pool with an earlier one, whose servers would wait for "
+                             "themselves",
+                    answers ? ", refuse" : "");
+    }
+    if (stage->full == KVC_COMPOSED_REFUSE && !answers) {
+        return FAIL(
+            "system.stages.%u.full: found refuse, allowed: with a last stage on nic.tx, which sends the "
+            "errors",
+            i + 1);
     }
     return KVC_OK;
 }
@@ -383,6 +421,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     enum kvc_status status = check_names(config, diag);
     for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
         status = check_place(config, i, diag);
+        if (status == KVC_OK) {
+            status = check_queue(config, i, diag);
+        }
         if (status == KVC_OK) {
             status = check_does(config, i, before, diag);
         }

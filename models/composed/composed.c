@@ -358,17 +358,19 @@ static void report_metrics(void *state, struct kvc_result *result)
 {
     const struct simulation *simulation = state;
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
-    double stretch = 0, dropped = 0;
+    double stretch = 0, dropped = 0, refused = 0;
     for (uint32_t i = 0; i < simulation->count; i++) {
         stretch = fmax(stretch, simulation->users[i].server.pace.stretch);
         dropped += (double)simulation->users[i].server.dropped;
+        refused += (double)simulation->users[i].server.refused;
     }
     report_kernel(simulation, &result->kernel);
     if (config->on_network) {
         kvc_result_add_server_latency(result, config->path_ns);
     }
     kvc_metrics_set(&result->model, "memory_stretch", stretch);
-    kvc_metrics_set(&result->model, "queue_drops", dropped);
+    kvc_metrics_set(&result->model, "queue_drops", dropped - refused);
+    kvc_metrics_set(&result->model, "queue_refusals", refused);
     uint32_t part = 0;
     bool batches = config->batched < config->stages;
     for (uint32_t i = 0; i + 1 < config->stages && part + 1 < KVC_PATHS_PARTS_MAX; i++) {

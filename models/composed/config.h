@@ -79,7 +79,7 @@ enum kvc_composed_spread {
 };
 
 /* What becomes of requests that reach a full queue. */
-enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP };
+enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP, KVC_COMPOSED_REFUSE };
 
 enum kvc_composed_memory { KVC_COMPOSED_IN_HOST, KVC_COMPOSED_IN_GPU };
 

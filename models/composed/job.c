@@ -5,6 +5,14 @@
 
 #include "sim/base/array.h"
 
+void kvc_composed_writes_free(struct kvc_composed_writes *writes)
+{
+    free(writes->insert_hash);
+    free(writes->insert_location);
+    free(writes->erase_hash);
+    free(writes->erase_location);
+}
+
 struct kvc_composed_job *kvc_composed_job_create(uint32_t rows, uint32_t key_stride)
 {
     struct kvc_composed_job *job = kvc_array_of(1, sizeof(*job));
@@ -25,6 +33,7 @@ void kvc_composed_job_free(struct kvc_composed_job *job)
     free(job->outcome);
     free(job->kept);
     free(job->evicted);
+    kvc_composed_writes_free(&job->later.writes);
     free(job);
 }
 

@@ -19,6 +19,22 @@ enum kvc_composed_outcome {
     KVC_COMPOSED_OUTCOMES
 };
 
+/* Index jobs of one or several batches. A zeroed struct is empty. */
+struct kvc_composed_writes {
+    uint32_t inserts, insert_room, erases, erase_room;
+    uint64_t *insert_hash, *erase_hash;
+    uint32_t *insert_location, *erase_location;
+    double all_inserts, all_erases; /* The same with the requests that do not run through the structures. */
+};
+void kvc_composed_writes_free(struct kvc_composed_writes *writes);
+
+/* What a stage that does not work for each batch does later. A zeroed struct is empty. */
+struct kvc_composed_later {
+    struct kvc_composed_writes writes;
+    struct kvc_composed_counts counts; /* Of the batches. */
+    uint32_t batches;
+};
+
 struct kvc_composed_job {
     struct kvc_batch *rows;
     uint32_t *location; /* By row: of a GET's item once it is searched for, of a SET's once it is written. */
@@ -28,9 +44,11 @@ struct kvc_composed_job {
     struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
     uint32_t evicted_count, evicted_room;
     struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
+    struct kvc_composed_later later;   /* What its stage does in place of its own work, if that is due. */
     uint32_t pipeline;
     bool is_batch;                           /* It has been formed of frames. */
     bool is_ghost;                           /* It has no rows, only work in the background. */
+    bool is_refused;                         /* Its requests are answered with an error. */
     bool knows_outcome;                      /* Its GETs have been compared with the items. */
     uint32_t marks;                          /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */

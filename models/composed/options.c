@@ -15,7 +15,7 @@ static const char *const operations[] = {"parse", "write",   "search", "insert",
 static const char *const conditions[] = {"get", "set", "delete", "hit", "miss", "large", "small", NULL};
 static const char *const requests[] = {"get", "set", "delete", NULL};
 static const char *const spreads[] = {"connections", "keys", "turns", NULL};
-static const char *const fulls[] = {"wait", "drop", NULL};
+static const char *const fulls[] = {"wait", "drop", "refuse", NULL};
 
 static const struct kvc_option index_rows[] = {
     KVC_CHOICE_ROW(kvc_composed_index_options, "kernel", kernel, kernels, "none",
@@ -150,11 +150,14 @@ static const struct kvc_option stage_rows[] = {
         kvc_composed_stage_options, "shared", shared, "false",
         "cpu: whether jobs of all pipelines wait in one queue, from which a core takes one when its own queue is "
         "empty"),
-    KVC_COUNT_ROW(kvc_composed_stage_options, "queue", queue, 0, 1000000, "0",
-                  "jobs of each pipeline that may wait for the stage; 0: no limit"),
+    KVC_COUNT_ROW(
+        kvc_composed_stage_options, "queue", queue, 0, 1000000, "0",
+        "jobs of each pipeline that may wait for the stage; a longer queue loses fewer requests, which "
+        "wait longer; 0: no limit"),
     KVC_CHOICE_ROW(
         kvc_composed_stage_options, "full", full, fulls, "wait",
-        "when the queue is full; wait: the stage before keeps its server; drop: the requests are lost"),
+        "when the queue is full; wait: the stage before keeps its server; drop: the requests are lost; refuse: "
+        "they are answered with an error at once; saturating clients wait in any case"),
 };
 
 static const struct kvc_option_table stage_options =

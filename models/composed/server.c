@@ -35,7 +35,7 @@ static uint32_t new_job(struct kvc_composed_server *server, bool batch)
     }
     struct kvc_composed_job *job = server->job[number];
     job->rows->count = job->kept_count = job->evicted_count = job->marks = 0;
-    job->knows_outcome = job->is_ghost = false;
+    job->knows_outcome = job->is_ghost = job->is_refused = false;
     return number;
 }
 
@@ -110,9 +110,18 @@ static struct kvc_composed_station *station_of(const struct kvc_composed_server 
 }
 
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns);
+static void take_blocked(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static bool join_batch(struct kvc_composed_server *server, uint32_t number, double now_ns);
+static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
+                           double now_ns);
+
+/* Whether a stage works later, for several batches or in the background. */
+static bool defers(const struct kvc_composed_stage_options *options)
+{
+    return options->background || options->every > 1;
+}
 
 /* Whether the servers of a stage in front of the batches serve batches as well. They turn to these while a
  * frame waits: if they held it, they would wait for themselves. */
@@ -121,13 +130,16 @@ static bool turns(const struct kvc_composed_config *config, uint32_t stage)
     return stage < config->batched && config->pool[config->stage[stage].pool].stages >> config->batched != 0;
 }
 
+/* Whether requests that find the queue of a stage full are lost or refused. */
 static bool drops(const struct kvc_composed_server *server, uint32_t stage)
 {
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_stage_options *options = config->stage[stage].options;
     bool ring = options->queue == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
-    return (ring || options->full == KVC_COMPOSED_DROP) &&
-           !kvc_workload_clients_wait(&server->scenario->workload);
+    const struct kvc_workload *workload = &server->scenario->workload;
+    return options->full == KVC_COMPOSED_REFUSE
+               ? workload->arrival != KVC_ARRIVAL_SATURATE
+               : (ring || options->full == KVC_COMPOSED_DROP) && !kvc_workload_clients_wait(workload);
 }
 
 /* Returns the jobs that wait for a stage, with the frames that its servers have left waiting for a batch if
@@ -138,19 +150,22 @@ static uint64_t waiting_for(const struct kvc_composed_server *server,
     bool shared = server->config->stage[stage].options->shared;
     uint32_t left =
         drops(server, stage) && turns(server->config, stage) ? server->pipeline[pipeline].held.count : 0;
+    left += server->pipeline[pipeline].blocked[stage].count;
     return left + (shared ? server->shared[stage].count : station->queue.count);
 }
 
-static void drop(struct kvc_composed_server *server, uint32_t number, double now_ns)
+/* Turns away a job that finds the queue of a stage full. */
+static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     struct kvc_composed_job *job = job_of(server, number);
-    const struct kvc_recorder *recorder = &server->replica->recorder;
-    const struct kvc_batch *rows = job->rows;
     bool is_batch = job->is_batch;
     uint32_t pipeline = job->pipeline;
-    kvc_recorder_dropped(&server->replica->recorder, rows->sent_ns, rows->count);
-    server->dropped += now_ns >= recorder->from_ns ? rows->count : 0;
-    server->in_flight -= rows->count;
+    job->is_refused = server->config->stage[stage].options->full == KVC_COMPOSED_REFUSE;
+    kvc_composed_lose(server, job);
+    if (job->is_refused) {
+        answer_at_once(server, number, server->config->stages - 1, now_ns);
+        return;
+    }
     free_job(server, number);
     if (is_batch) {
         batch_is_free(server, pipeline, now_ns);
@@ -205,7 +220,7 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
             return;
         }
         if (is_full && drops(server, next)) {
-            drop(server, number, now_ns);
+            drop(server, number, next, now_ns);
         } else if (latency_ns > 0) {
             kvc_events_add(&server->events, now_ns + latency_ns, ARRIVES, (uint16_t)next, number);
         } else {
@@ -297,6 +312,14 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
     server->channel_ns += cost.channel_ns;
 }
 
+/* Adds what lost jobs have evicted to a job whose evicted items leave the index. */
+static void take_evicted(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t does)
+{
+    if ((does & KVC_COMPOSED_ERASE) != 0 && server->evicted->evicted_count > 0) {
+        kvc_composed_job_take_evicted(job, server->evicted);
+    }
+}
+
 static uint32_t take_stream(struct kvc_composed_station *station)
 {
     uint32_t word = station->free_streams[0] == 0;
@@ -312,23 +335,22 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_stage *at = &config->stage[stage];
     struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_composed_pipeline *pipeline = &server->pipeline[job->pipeline];
     struct kvc_composed_counts counts = job->counts;
-    bool kept = at->options->background || at->options->every > 1;
+    bool is_later = defers(at->options);
+    take_evicted(server, job, at->options->does);
     if (at->options->does != 0) {
         kvc_composed_execute(&server->structures, job, at->options->does,
-                             kept ? &pipeline->writes[stage] : NULL, true, &counts);
+                             is_later ? &job->later.writes : NULL, true, &counts);
     }
-    if (kept) { /* The stage works for all batches since it last did. */
-        struct kvc_composed_counts all = pipeline->kept[stage];
+    if (is_later) { /* The stage works for several batches. */
+        struct kvc_composed_counts all = job->later.counts;
         all.inserts = counts.inserts;
         all.insert_lines = counts.insert_lines;
         all.erases = counts.erases;
         all.erase_lines = counts.erase_lines;
         counts = all;
-        pipeline->kept[stage] = (struct kvc_composed_counts){0};
-        pipeline->ghosts[stage] -= job->is_ghost;
-        pipeline->blocked[stage] -= at->options->background && !job->is_ghost;
+        job->later.counts = (struct kvc_composed_counts){0};
+        server->pipeline[job->pipeline].ghosts[stage] -= job->is_ghost;
     }
     job->began_ns = now_ns;
     station->busy++;
@@ -357,23 +379,21 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
 }
 
 /* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of
- * another pipeline stay apart, unless the stage is shared. Work in the background joins no others: it answers
- * nobody. */
+ * another pipeline stay apart, unless the stage is shared. */
 static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
                        uint32_t stage)
 {
     const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
     struct kvc_composed_job *job = job_of(server, number);
     uint64_t most = options->burst * server->config->frame_requests;
-    bool joins = options->burst > 1 && !job->is_ghost, joined = false;
+    bool joins = options->burst > 1, joined = false;
     while (joins && queue->count > 0 && kvc_ring_first(queue)->tag == stage) {
         uint32_t next = (uint32_t)kvc_ring_first(queue)->value;
         const struct kvc_composed_job *other = job_of(server, next);
         bool apart = !options->shared && other->pipeline != job->pipeline;
-        if (other->is_batch || other->is_ghost || apart || job->rows->count + other->rows->count > most) {
+        if (other->is_batch || apart || job->rows->count + other->rows->count > most) {
             break;
         }
-        server->pipeline[job->pipeline].blocked[stage] -= options->background;
         kvc_ring_pop(queue);
         kvc_composed_job_append(job, other, 0, other->rows->count);
         kvc_composed_job_take_evicted(job, job_of(server, next));
@@ -417,7 +437,9 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
     uint32_t number, stage;
     while ((pool->takes_all || station->busy < pool->servers) && take_job(server, station, &number, &stage)) {
         bool shared = server->config->stage[stage].options->shared;
+        uint32_t pipeline = job_of(server, number)->pipeline;
         begin(server, station, number, stage, now_ns);
+        take_blocked(server, pipeline, stage, now_ns);
         take_held(server, shared ? station_of(server, stage, 0) : station, now_ns);
     }
 }
@@ -468,7 +490,7 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     mark(job_of(server, number), now_ns);
-    arrive(server, number, stage + 1, now_ns);
+    pass_on(server, NULL, number, stage, now_ns, 0);
 }
 
 /* Keeps the inserts and erases of a job for a stage that does them later. Returns whether they are due. */
@@ -476,29 +498,53 @@ static bool keep_writes(struct kvc_composed_server *server, uint32_t number, uin
 {
     struct kvc_composed_job *job = job_of(server, number);
     const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
-    struct kvc_composed_pipeline *pipeline = &server->pipeline[job->pipeline];
+    struct kvc_composed_later *later = &server->pipeline[job->pipeline].later[stage];
     struct kvc_composed_counts counts;
-    kvc_composed_execute(&server->structures, job, options->does, &pipeline->writes[stage], false, &counts);
-    kvc_composed_counts_add(&pipeline->kept[stage], &job->counts, 1);
-    if (++pipeline->batches[stage] < options->every) {
-        return false;
-    }
-    pipeline->batches[stage] = 0;
-    return true;
+    take_evicted(server, job, options->does);
+    kvc_composed_execute(&server->structures, job, options->does, &later->writes, false, &counts);
+    kvc_composed_counts_add(&later->counts, &job->counts, 1);
+    return ++later->batches == options->every;
+}
+
+/* Hands what is due over to the job with which the stage does it. */
+static void hand_over(struct kvc_composed_server *server, uint32_t number, uint32_t stage)
+{
+    struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_composed_later *later = &server->pipeline[job->pipeline].later[stage], due = *later;
+    *later = (struct kvc_composed_later){.writes = job->later.writes}; /* Its arrays are used again. */
+    job->later = due;
 }
 
 /* Queues the work of a stage in the background, which goes on without the job. */
 static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
-    uint32_t ghost = new_job(server, false);
-    const struct kvc_composed_job *job = job_of(server, number);
+    uint32_t ghost = new_job(server, false), pipeline = job_of(server, number)->pipeline;
     job_of(server, ghost)->is_ghost = true;
-    job_of(server, ghost)->pipeline = job->pipeline;
+    job_of(server, ghost)->pipeline = pipeline;
     job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
-    server->pipeline[job->pipeline].ghosts[stage]++;
-    struct kvc_composed_station *station = station_of(server, stage, job->pipeline);
+    hand_over(server, ghost, stage);
+    server->pipeline[pipeline].ghosts[stage]++;
+    struct kvc_composed_station *station = station_of(server, stage, pipeline);
     kvc_ring_push(&station->queue, ghost, stage);
     serve(server, station, now_ns);
+}
+
+/* Lets a job leave its work to a stage in the background, and go on. */
+static void leave_work(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    if (keep_writes(server, number, stage)) {
+        leave_ghost(server, number, stage, now_ns);
+    }
+    pass_by(server, number, stage, now_ns);
+}
+
+/* Lets jobs go on that waited while other work for a stage in the background did. */
+static void take_blocked(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
+    while (pipeline->blocked[stage].count > 0 && pipeline->ghosts[stage] == 0) {
+        leave_work(server, (uint32_t)kvc_ring_pop(&pipeline->blocked[stage]).value, stage, now_ns);
+    }
 }
 
 static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
@@ -517,19 +563,21 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
     if (others != UINT32_MAX) {
         pass_by(server, others, stage, now_ns);
     }
-    if (options->background || options->every > 1) {
+    if (options->background) { /* While such work still waits, jobs wait until the stage begins with it. */
         struct kvc_composed_pipeline *pipeline = &server->pipeline[job_of(server, number)->pipeline];
-        bool due = keep_writes(server, number, stage), background = options->background;
-        /* While such work still waits, batches wait for the stage as for any other. */
-        bool waits = background && (pipeline->blocked[stage] > 0 || (due && pipeline->ghosts[stage] > 0));
-        if (background && due && !waits) {
-            leave_ghost(server, number, stage, now_ns);
+        if (pipeline->ghosts[stage] > 0) {
+            kvc_ring_push(&pipeline->blocked[stage], number, stage);
+        } else {
+            leave_work(server, number, stage, now_ns);
         }
-        if (!waits && (background || !due)) {
+        return;
+    }
+    if (options->every > 1) {
+        if (!keep_writes(server, number, stage)) {
             pass_by(server, number, stage, now_ns);
             return;
         }
-        pipeline->blocked[stage] += background;
+        hand_over(server, number, stage);
     }
     if (answers_by_wire(config, stage)) {
         answer_at_once(server, number, stage, now_ns);
@@ -742,8 +790,8 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
 
 /* ---- time ---- */
 
-/* Whether a frame that comes from the network is lost because the queue of the first stage is full. */
-static bool is_refused(const struct kvc_composed_server *server, uint32_t number)
+/* Whether a frame that comes from the network finds the queue of the first stage full. */
+static bool finds_it_full(const struct kvc_composed_server *server, uint32_t number)
 {
     uint32_t pipeline = job_of(server, number)->pipeline;
     uint64_t room = kvc_composed_room_of(server->config, 0);
@@ -774,8 +822,8 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
     }
     switch (event->kind) {
     case ARRIVES:
-        if (event->unit == 0 && is_refused(server, event->tag)) {
-            drop(server, event->tag, now_ns);
+        if (event->unit == 0 && finds_it_full(server, event->tag)) {
+            drop(server, event->tag, 0, now_ns);
         } else {
             arrive(server, event->tag, event->unit, now_ns);
         }

@@ -66,6 +66,7 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
         rss.seed = seed;
         server->rss = kvc_rss_open(&rss, NULL); /* kvc_composed_check() has checked the queues. */
     }
+    server->evicted = kvc_composed_job_create(1, kvc_workload_key_stride(&scenario->workload));
     uint32_t room = server->structures.rows_room;
     server->done_ns = kvc_array_of(room, sizeof(*server->done_ns));
     server->moves = kvc_array_of(room, sizeof(*server->moves));
@@ -79,10 +80,12 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     for (uint32_t i = 0; i < server->jobs; i++) {
         kvc_composed_job_free(server->job[i]);
     }
+    kvc_composed_job_free(server->evicted);
     for (uint32_t i = 0; i < server->config->pipelines && server->pipeline != NULL; i++) {
         kvc_ring_free(&server->pipeline[i].held);
         for (uint32_t j = 0; j < KVC_COMPOSED_STAGES_MAX; j++) {
-            kvc_composed_writes_free(&server->pipeline[i].writes[j]);
+            kvc_composed_writes_free(&server->pipeline[i].later[j].writes);
+            kvc_ring_free(&server->pipeline[i].blocked[j]);
         }
     }
     for (uint32_t i = 0; i < server->stations; i++) {

@@ -34,11 +34,10 @@ struct kvc_composed_pipeline {
     double open_bytes;
     struct kvc_ring held; /* Frames that wait for a free batch, with the station that holds them. */
     bool joins;           /* Whether such frames are joining batches. */
-    struct kvc_composed_writes writes[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
-    struct kvc_composed_counts kept[KVC_COMPOSED_STAGES_MAX];   /* By stage: batches whose writes wait. */
-    uint32_t blocked[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for work in the background. */
-    uint32_t ghosts[KVC_COMPOSED_STAGES_MAX];  /* By stage: work in the background that waits. */
-    uint32_t batches[KVC_COMPOSED_STAGES_MAX]; /* By stage: batches since its writes were done. */
+    struct kvc_composed_later later[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
+    struct kvc_ring
+        blocked[KVC_COMPOSED_STAGES_MAX];     /* By stage: jobs that wait for work in the background. */
+    uint32_t ghosts[KVC_COMPOSED_STAGES_MAX]; /* By stage: work in the background that waits. */
 };
 
 /* The wire to the clients, as a fluid. */
@@ -77,13 +76,15 @@ struct kvc_composed_server {
     double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];
     uint64_t outcome[KVC_COMPOSED_OUTCOMES]; /* Requests answered within the measured time. */
     uint64_t sets, deletes, completed;
-    uint64_t served;     /* Requests answered since the server was opened. */
-    uint64_t dropped;    /* Requests lost in full queues within the measured time. */
-    double *done_ns;     /* Scratch, by row. */
-    bool *moves;         /* Scratch, by row. */
-    double slice_end_ns; /* End of the slice that is being simulated. */
-    double sends_ns;     /* Clients that wait: when the next one sends [ns]. */
-    double until_ns;     /* The same by the server's clock. */
+    uint64_t served;                  /* Requests answered since the server was opened. */
+    uint64_t dropped;                 /* Requests of the measured time that full queues turned away. */
+    uint64_t refused;                 /* Those of them that were answered with an error. */
+    struct kvc_composed_job *evicted; /* Has the items that lost jobs have evicted and the index still has. */
+    double *done_ns;                  /* Scratch, by row. */
+    bool *moves;                      /* Scratch, by row. */
+    double slice_end_ns;              /* End of the slice that is being simulated. */
+    double sends_ns;                  /* Clients that wait: when the next one sends [ns]. */
+    double until_ns;                  /* The same by the server's clock. */
     double advanced_ns, stopped_ns;
 };
 

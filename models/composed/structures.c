@@ -79,14 +79,6 @@ static uint32_t list_rows(const struct kvc_composed_structures *structures,
 
 /* ---- writes that wait ---- */
 
-void kvc_composed_writes_free(struct kvc_composed_writes *writes)
-{
-    free(writes->insert_hash);
-    free(writes->insert_location);
-    free(writes->erase_hash);
-    free(writes->erase_location);
-}
-
 static void add_write(uint64_t **hash, uint32_t **location, uint32_t *count, uint32_t *room,
                       uint64_t new_hash, uint32_t new_location)
 {

@@ -41,15 +41,6 @@ void kvc_composed_structures_close(struct kvc_composed_structures *structures);
 void kvc_composed_structures_keep(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
                                   uint32_t first);
 
-/* Index jobs that wait for a stage that does not work for each batch. A zeroed struct is empty. */
-struct kvc_composed_writes {
-    uint32_t inserts, insert_room, erases, erase_room;
-    uint64_t *insert_hash, *erase_hash;
-    uint32_t *insert_location, *erase_location;
-    double all_inserts, all_erases; /* The same with the requests that do not run through the structures. */
-};
-void kvc_composed_writes_free(struct kvc_composed_writes *writes);
-
 /* Does the operations `does` (bits of enum kvc_composed_does) for a batch, and sets in *counts what they
  * touched. Without `writes`, inserts and erases are those of the batch. Otherwise they are added to it if
  * they are not `due`, and all that it has is done if they are. */

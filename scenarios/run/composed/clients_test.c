@@ -101,25 +101,65 @@ Test(composition_clients, are_as_many_as_throughput_times_latency)
     cr_expect_eq(kvc_pool_run(&pool, NULL, &diag), KVC_OK, "%s", diag.message);
 }
 
-/* Frames that wait for a stage in the background are served together with others, and lose no request. */
-Test(composition_clients, are_answered_behind_work_in_the_background)
+/* Returns what clients get of a store whose stage in the background is the slowest one. */
+static struct kvc_outcome *answer_behind(const char *arrival, bool by_closed_form)
 {
-    const double clients = 64;
-    struct kvc_outcome *ran = kvc_laws_answer(
+    return kvc_laws_answer(
         kvc_laws_load("return { system = { kind = 'composed', index = { kernel = 'cuckoo' }, stages = {\n"
                       "{ name = 'receive', on = 'nic.rx' },\n"
                       "{ name = 'look', on = 'cpu', cores = 2, cycles = 100, does = 'search' },\n"
-                      "{ name = 'store', on = 'cpu', burst = 8, background = true, cycles = 800,\n"
-                      "  does = 'insert' },\n"
+                      "{ name = 'store', on = 'cpu', background = true, cycles = 800, does = 'insert' },\n"
                       "{ name = 'send', on = 'nic.tx' } } },\n"
-                      "workload = { keys = 20000, get = 0.5, set = 0.5, per_frame = 1,\n"
-                      "  arrival = { clients = %.0f } },\n"
+                      "workload = { keys = 20000, get = 0.5, set = 0.5, per_frame = 1, arrival = %s },\n"
                       "run = { duration = '4ms', warmup = '1ms' } }\n",
-                      clients),
-        false);
+                      arrival),
+        by_closed_form);
+}
+
+/* Frames that wait for a stage in the background lose no request. */
+Test(composition_clients, are_answered_behind_work_in_the_background)
+{
+    const double clients = 64;
+    struct kvc_outcome *ran = answer_behind("{ clients = 64 }", false);
     double found = ran->result.throughput_mops * kvc_laws_value(ran, "latency_mean_us");
     cr_expect(fabs(found - clients) <= 0.01 * clients, "%.6g of %.0f clients are served", found, clients);
     kvc_outcome_free(ran);
+}
+
+/* What waits for a stage in the background leaves its own work there, and not that of those behind it: an
+ * overloaded store still serves what it can. */
+Test(composition_clients, overload_work_in_the_background)
+{
+    struct kvc_outcome *ran = answer_behind("{ poisson_mops = 20 }", false),
+                       *predicted = answer_behind("{ poisson_mops = 20 }", true);
+    double mops = ran->result.throughput_mops, capacity = predicted->result.throughput_mops;
+    cr_expect(fabs(mops - capacity) <= 0.03 * capacity, "%.4g Mops, %.4g predicted", mops, capacity);
+    kvc_outcome_free(ran);
+    kvc_outcome_free(predicted);
+}
+
+/* A store that refuses answers what it can serve, and the rest at once; one that is offered no more than that
+ * refuses nothing. */
+Test(composition_clients, are_refused_by_a_full_queue)
+{
+    static const double offered_mops[] = {1, 20};
+    for (size_t i = 0; i < 2; i++) {
+        struct kvc_outcome *ran = kvc_laws_answer(
+            kvc_laws_load("return { system = { kind = 'composed', stages = {\n"
+                          "{ name = 'receive', on = 'nic.rx' },\n"
+                          "{ name = 'serve', on = 'cpu', ns = 250, queue = 64, full = 'refuse' },\n"
+                          "{ name = 'send', on = 'nic.tx' } } },\n"
+                          "workload = { keys = 1e4, per_frame = 1, arrival = { poisson_mops = %.0f } },\n"
+                          "run = { duration = '2ms', warmup = '1ms' } }\n",
+                          offered_mops[i]),
+            false);
+        double refused = kvc_metrics_get(&ran->result.model, "queue_refusals");
+        cr_expect_eq(refused, (double)ran->result.dropped, "%.0f of %llu lost requests", refused,
+                     (unsigned long long)ran->result.dropped);
+        cr_expect_float_eq(ran->result.throughput_mops, i == 0 ? 2 * 0.5 : 2 * 4, 0.15);
+        cr_expect_eq(refused > 0, i == 1);
+        kvc_outcome_free(ran);
+    }
 }
 
 /* Clients that wait lose no request in a full queue. No server waits for a queue that its own pool empties.

@@ -29,7 +29,8 @@ struct stage {
     const char *per; /* What it counts for; NULL: not stated. */
     double batch_ns; /* Further work for each batch; 0: none. */
     double overlap;
-    bool background, shared, drop;
+    const char *full; /* What becomes of those that find the queue full. */
+    bool background, shared;
 };
 
 struct composition {
@@ -325,14 +326,16 @@ static void draw_options(struct kvc_rng *rng, struct composition *drawn)
             continue;
         }
         stage->background = later && !is_last && happens(rng, stage->does != 0 ? 0.3 : 0.08);
-        if (i < drawn->batched && !is_on(stage, "nic.rx") && happens(rng, 0.25)) {
+        bool defers = stage->background || stage->every > 1;
+        if (i < drawn->batched && !is_on(stage, "nic.rx") && !defers && happens(rng, 0.25)) {
             stage->burst = whole(rng, 2, 32);
         }
-        bool defers = stage->background || stage->every > 1;
         stage->shared = is_on(stage, "cpu") && i < drawn->batched && !defers && happens(rng, 0.2);
-        if (happens(rng, 0.2)) {
+        bool in_line = i != drawn->batched && !(is_last && drawn->sends);
+        if (happens(rng, 0.2) && in_line) {
+            bool loses = i == 0 || shares_pool(drawn, i) || happens(rng, 0.5);
             stage->queue = whole(rng, 1, 64);
-            stage->drop = shares_pool(drawn, i) || happens(rng, 0.5);
+            stage->full = !loses ? "wait" : drawn->sends && happens(rng, 0.4) ? "refuse" : "drop";
         }
         before |= stage->does;
     }
@@ -457,7 +460,7 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
         put(writer, ", every = %u", stage->every);
     }
     if (stage->queue > 0) {
-        put(writer, ", queue = %u, full = \"%s\"", stage->queue, stage->drop ? "drop" : "wait");
+        put(writer, ", queue = %u, full = \"%s\"", stage->queue, stage->full);
     }
     put(writer, "%s%s },\n", stage->background ? ", background = true" : "",
         stage->shared ? ", shared = true" : "");
