@@ -251,7 +251,8 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
     findings->predicted_mops = predicted->result.throughput_mops;
     double latency_us = predicted->result.predicted.mean_us;
     kvc_outcome_free(predicted);
-    double duration_us = fmin(fmax(2e3, 4 * latency_us), 3e4);
+    /* Four rounds of the clients, unless these are too many requests to simulate. */
+    double duration_us = fmin(fmax(2e3, 4 * latency_us), fmax(3e4, 5e4 / findings->predicted_mops));
     hold_under_load(findings, seed, findings->capacity_mops, duration_us);
     hold_saturated(findings, seed, duration_us);
     return KVC_OK;
