@@ -361,7 +361,7 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
     }
     if (config->has_values && kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(workload),
                                                          kvc_workload_value_bytes_max(workload)) == 0) {
-        return FAIL("workload.value: found %u bytes, the slab store holds up to %d",
+        return FAIL("workload.value: found %u bytes, system.values holds up to %d",
                     kvc_workload_value_bytes_max(workload), KVC_MEGAKV_SLAB_VALUE_MAX);
     }
     if (config->sample_rate > 1 &&

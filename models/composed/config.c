@@ -203,12 +203,27 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
     }
 }
 
+/* Returns the mean size of an item in a log [bytes]. */
+static double log_item_bytes(const struct kvc_workload *workload)
+{
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    double bytes = 0;
+    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(workload, sample); i < count; i++) {
+        bytes += sample[i].weight * kvc_item_log_item_bytes(sample[i].key_bytes, sample[i].value_bytes);
+    }
+    return bytes;
+}
+
 static void set_structures(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_options *options = config->options;
     double keys = (double)scenario->workload.keys / config->shards;
     config->index = kvc_composed_index_kind(options->index.kernel);
-    config->has_values = options->values.kernel != 0;
+    config->has_values = options->values.kernel != KVC_COMPOSED_NO_VALUES;
+    config->logs = options->values.kernel == KVC_COMPOSED_LOG;
+    if (config->logs) {
+        config->means.item_bytes = log_item_bytes(&scenario->workload);
+    }
     if (config->index != NULL) {
         config->index_bytes =
             options->index.bytes > 0 ? options->index.bytes : kvc_composed_index_bytes(config->index, keys);
@@ -352,6 +367,7 @@ struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_sce
         .kind = config->index,
         .index_bytes = config->index_bytes,
         .slab_bytes = config->value_bytes,
+        .logs = config->logs,
         .max_displacements = (uint32_t)config->options->index.max_displacements,
         .sample_rate = config->sample_rate,
         .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL && config->has_values,

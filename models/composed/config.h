@@ -83,6 +83,9 @@ enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP, KVC_COMPOSED_REFU
 
 enum kvc_composed_memory { KVC_COMPOSED_IN_HOST, KVC_COMPOSED_IN_GPU };
 
+/* Kernels of the values. */
+enum kvc_composed_values { KVC_COMPOSED_NO_VALUES, KVC_COMPOSED_SLAB, KVC_COMPOSED_LOG };
+
 /* ---- options: the scenario's table `system` ---- */
 
 struct kvc_composed_index_options {
@@ -93,7 +96,7 @@ struct kvc_composed_index_options {
 };
 
 struct kvc_composed_values_options {
-    int kernel;   /* 0: none, 1: slab. */
+    int kernel;   /* enum kvc_composed_values. */
     int memory;   /* enum kvc_composed_memory. */
     double bytes; /* 0: auto. */
 };
@@ -190,12 +193,13 @@ struct kvc_composed_config {
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
+    bool logs;                 /* A log holds them. */
     double keys;               /* Of a shard, on average. */
     double index_bytes, slots; /* Of a shard. */
     double value_bytes;        /* Item memory of a shard. */
     double full_bytes;         /* Of all shards. */
     uint64_t sample_rate;
-    struct kvc_cuckoo_means means;
+    struct kvc_cuckoo_means means; /* The size of an item is that of the kernel of the values. */
     double llc_frac; /* Share of the first lines of items and buckets that the last-level cache holds. */
     double line_ns;  /* Mean stall of a core for such a line. */
     double l2_frac;  /* Share of the index's lines in the GPU's L2 cache. */

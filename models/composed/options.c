@@ -5,7 +5,7 @@
 static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved", "set-assoc", "hopscotch",
                                       "chained", "kvdirect", "bluecache",          "mica",      "memc3",
                                       "farm",    NULL};
-static const char *const value_kernels[] = {"none", "slab", NULL};
+static const char *const value_kernels[] = {"none", "slab", "log", NULL};
 static const char *const memories[] = {"host", "gpu", NULL};
 static const char *const places[] = {"cpu",       "gpu",     "fpga",     "nic.rx", "nic.tx",
                                      "pcie.down", "pcie.up", "database", NULL};
@@ -38,8 +38,8 @@ static const struct kvc_option_table index_options =
 static const struct kvc_option value_rows[] = {
     KVC_CHOICE_ROW(
         kvc_composed_values_options, "kernel", kernel, value_kernels, "none",
-        "the real code of the items; slab: size classes of items, of which CLOCK evicts; none: the index "
-        "holds all that there is"),
+        "the real code of the items; slab: size classes of items, of which CLOCK evicts; log: items one behind "
+        "the other, of which the oldest makes room; none: the index holds all that there is"),
     KVC_CHOICE_ROW(kvc_composed_values_options, "memory", memory, memories, "host",
                    "memory that holds the items, which stages on the same side write, compare and read"),
     KVC_REAL_ROW(

@@ -20,7 +20,33 @@
 #include "sim/base/seeds.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/set_cache.h"
 #include "sim/workload/source/fill.h"
+
+/* Returns the share of the GETs that a log of `items` items answers in the middle of the measured time: the
+ * newest keys of the preload, which are the most popular ones, and those that SETs have appended since. The
+ * SETs of clients that wait are not counted. */
+static double log_hit_frac(const struct kvc_scenario *scenario, double items)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
+    double passed_ns = fmax(scenario->run.warmup_ns, 0) + scenario->run.duration_ns / 2;
+    double requests =
+        kvc_workload_has_rate(workload) ? kvc_workload_rate_max_mops(workload) * 1e-3 * passed_ns : 0;
+    double set_frac = workload->set_frac, written = fmin(set_frac * requests, items);
+    double left = fmin(stored, items - written), since = set_frac > 0 ? written / set_frac : 0;
+    struct kvc_set_cache keys;
+    kvc_set_cache_list(&keys, workload);
+    for (uint32_t i = 0; i < keys.blocks; i++) {
+        const struct kvc_popularity_block *block = &keys.block[i].keys;
+        double preloaded = fmin(fmax(left, 0) / block->keys, 1);
+        double appended = -expm1(-set_frac * block->mass / block->keys * since);
+        hits += block->mass * (preloaded + (1 - preloaded) * appended);
+        left -= block->keys;
+    }
+    kvc_set_cache_close(&keys);
+    return hits;
+}
 
 double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
 {
@@ -29,8 +55,10 @@ double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
         return 1;
     }
     double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
-    double held =
-        kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots, config->shards * items);
+    bool in_log = config->logs && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
+    double held = in_log ? log_hit_frac(scenario, config->shards * fmin(items, config->slots))
+                         : kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots,
+                                               config->shards * items);
     return held * kvc_composed_index_lines(config->index, kvc_composed_load_frac(scenario)).kept;
 }
 

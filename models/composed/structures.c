@@ -105,6 +105,24 @@ static void add_erase(struct kvc_composed_writes *writes, uint64_t hash, uint32_
 
 /* ---- operations ---- */
 
+/* Appends the items of the first `count` listed rows to the log. */
+static void append_items(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                         uint32_t count)
+{
+    struct kvc_cuckoo_shard *shard = structures->shard;
+    const struct kvc_batch *rows = job->rows;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = structures->row[i];
+        struct kvc_item_log_evicted gone;
+        while (kvc_item_log_evict(shard->log, rows->key_bytes[row], rows->value_bytes[row], &gone)) {
+            const struct kvc_megakv_slab_evicted evicted = {.location = gone.location, .hash = gone.hash};
+            kvc_composed_job_evict(job, &evicted, 1);
+            shard->slab_stats.evicted++;
+        }
+        job->location[row] = kvc_cuckoo_store_append(structures->store, shard, rows, row);
+    }
+}
+
 static void write_items(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
                         struct kvc_composed_counts *counts)
 {
@@ -114,10 +132,14 @@ static void write_items(struct kvc_composed_structures *structures, struct kvc_c
                                      ? kvc_cuckoo_touched_bytes(rows->key_bytes[i], rows->value_bytes[i])
                                      : 0;
     }
-    if (structures->shard == NULL || structures->shard->slab == NULL || counts->ops[KVC_OP_SET] == 0) {
+    if (structures->shard == NULL || counts->ops[KVC_OP_SET] == 0) {
         return;
     }
     uint32_t sets = list_rows(structures, job, KVC_OP_SET);
+    if (structures->shard->log != NULL) {
+        append_items(structures, job, sets);
+        return;
+    }
     struct kvc_megakv_slab_evicted *evicted = kvc_array_of(sets + 1, sizeof(*evicted));
     uint32_t count = kvc_cuckoo_store_write(structures->store, structures->shard, rows, structures->row, sets,
                                             structures->location, evicted);
@@ -162,7 +184,7 @@ static void list_writes(struct kvc_composed_structures *structures, struct kvc_c
         }
         if (rows->op[i] == KVC_OP_SET && inserts) {
             uint32_t place =
-                structures->shard->slab != NULL ? job->location[i] : kvc_cuckoo_store_place(rows->hash[i]);
+                structures->config->has_values ? job->location[i] : kvc_cuckoo_store_place(rows->hash[i]);
             if (place != KVC_LOCATION_NONE) {
                 add_insert(writes, rows->hash[i], place);
             }
@@ -223,6 +245,23 @@ static void learn(struct kvc_composed_structures *structures, uint32_t gets, uin
     }
 }
 
+/* Reads the item of a row from the log. Returns whether it is the one that the GET asks for. */
+static bool read_log(struct kvc_composed_structures *structures, const struct kvc_composed_job *job,
+                     uint32_t row)
+{
+    struct kvc_cuckoo_shard *shard = structures->shard;
+    const struct kvc_batch *rows = job->rows;
+    const uint8_t *key = rows->keys + (size_t)row * rows->key_stride;
+    bool hit = kvc_item_log_read(shard->log, job->location[row], rows->hash[row], key, rows->key_bytes[row],
+                                 structures->values);
+    shard->slab_stats.reads++;
+    shard->slab_stats.read_lines +=
+        hit ? (uint64_t)kvc_cuckoo_item_lines(structures->config->dram, rows->key_bytes[row],
+                                              rows->value_bytes[row])
+            : 0;
+    return hit;
+}
+
 /* Reads the found items: results of the kept rows become outcomes, and those of other GETs are drawn. */
 static void find_outcomes(struct kvc_composed_structures *structures, struct kvc_composed_job *job)
 {
@@ -251,8 +290,9 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
         if (rows->op[i] != KVC_OP_GET || job->kept[i] == 0) {
             continue;
         }
-        bool hit = shard->slab != NULL ? structures->result[i] == KVC_MEGAKV_SLAB_HIT
-                                       : job->location[i] != KVC_LOCATION_NONE;
+        bool hit = shard->slab != NULL  ? structures->result[i] == KVC_MEGAKV_SLAB_HIT
+                   : shard->log != NULL ? read_log(structures, job, i)
+                                        : job->location[i] != KVC_LOCATION_NONE;
         job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
         gets++;
         hits += hit;

@@ -32,6 +32,14 @@ static struct kvc_megakv_slab_params slab_params_of(const struct kvc_cuckoo_stor
                                            .compact = !params->keeps_values};
 }
 
+static struct kvc_item_log_params log_params_of(const struct kvc_cuckoo_store_params *params)
+{
+    double rate = fmax((double)params->sample_rate, 1);
+    return (struct kvc_item_log_params){.bytes = (uint64_t)fmax(params->slab_bytes / rate, 1),
+                                        .page_bytes = (uint32_t)params->page_bytes,
+                                        .compact = !params->keeps_values};
+}
+
 static bool has_many_sizes(const struct kvc_workload *workload)
 {
     struct kvc_sizes *sizes = kvc_workload_sizes(workload);
@@ -83,6 +91,11 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
     if (params->slab_bytes == 0) {
         return shards * index_bytes;
     }
+    if (params->logs) {
+        const struct kvc_item_log_params log = log_params_of(params);
+        double most = floor((double)log.bytes / kvc_item_log_item_bytes(1, 0));
+        return shards * (index_bytes + (double)kvc_item_log_memory_bytes(&log, fmin(items, most)));
+    }
     double slab_bytes = (double)kvc_megakv_slab_memory_bytes(&slab, items, item_bytes,
                                                              trace || has_many_sizes(&scenario->workload));
     return shards * (index_bytes + slab_bytes);
@@ -94,6 +107,7 @@ uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, do
     size[count++] = params->sockets;
     size[count++] = params->index_bytes;
     size[count++] = params->slab_bytes;
+    size[count++] = params->logs ? 1 + params->page_bytes : 0;
     size[count++] = params->max_displacements;
     size[count++] = params->kind != NULL ? (double)kvc_name_hash(params->kind->name) : 0;
     size[count++] = (double)params->sample_rate;
@@ -108,6 +122,7 @@ void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
         kvc_index_free(store->shards[i].index);
         kvc_megakv_slab_free(store->shards[i].slab);
+        kvc_item_log_free(store->shards[i].log);
     }
     free(store->shards);
     free(store->representative);
@@ -160,6 +175,27 @@ uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc
                               &shard->slab_stats);
     }
     return evicted_total;
+}
+
+uint32_t kvc_cuckoo_store_append(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
+                                 const struct kvc_batch *batch, uint32_t row)
+{
+    const struct kvc_item_log_item item = {.hash = batch->hash[row],
+                                           .key_bytes = batch->key_bytes[row],
+                                           .value_bytes = batch->value_bytes[row],
+                                           .key = batch->keys + (size_t)row * batch->key_stride,
+                                           .value = store->value};
+    if (store->value != NULL) {
+        memcpy(store->value, &batch->hash[row], sizeof(batch->hash[row]));
+    }
+    errno = 0;
+    uint32_t location = kvc_item_log_append(shard->log, &item);
+    if (location == KVC_LOCATION_NONE && errno == ENOMEM) {
+        kvc_out_of_memory("a log of items");
+    }
+    shard->rejected += location == KVC_LOCATION_NONE;
+    shard->slab_stats.writes += location != KVC_LOCATION_NONE;
+    return location;
 }
 
 /* Preloads the store; the arrays are scratch for one visit. */
@@ -237,13 +273,28 @@ static void insert_keys(struct loader *loader, struct kvc_cuckoo_shard *shard, u
     }
 }
 
+/* Appends the items of a visit to the log, and erases those that make room for them. */
+static void append_keys(struct loader *loader, struct kvc_cuckoo_shard *shard,
+                        const struct kvc_preload_visit *visit, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = loader->row[i];
+        struct kvc_item_log_evicted gone;
+        while (kvc_item_log_evict(shard->log, visit->batch->key_bytes[row], visit->batch->value_bytes[row],
+                                  &gone)) {
+            kvc_index_erase(shard->index, &gone.hash, &gone.location, 1, NULL, &shard->index_stats);
+        }
+        loader->location[i] = kvc_cuckoo_store_append(loader->store, shard, visit->batch, row);
+    }
+}
+
 /* Stores the keys of a visit, as a receiver and the GPU would. */
 static void load_keys(void *data, const struct kvc_preload_visit *visit)
 {
     struct loader *loader = data;
     struct kvc_cuckoo_shard *shard = &loader->store->shards[visit->shard];
     uint32_t inserts = 0, count = rows_to_store(loader, visit);
-    if (shard->slab == NULL) {
+    if (shard->slab == NULL && shard->log == NULL) {
         for (uint32_t i = 0; i < count; i++) {
             loader->hash[i] = visit->batch->hash[loader->row[i]];
             loader->location[i] = kvc_cuckoo_store_place(loader->hash[i]);
@@ -251,8 +302,13 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
         insert_keys(loader, shard, count);
         return;
     }
-    uint32_t evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, loader->row, count,
-                                              loader->location, loader->evicted);
+    uint32_t evicted = 0;
+    if (shard->log != NULL) {
+        append_keys(loader, shard, visit, count);
+    } else {
+        evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, loader->row, count,
+                                         loader->location, loader->evicted);
+    }
     for (uint32_t i = 0; i < evicted; i++) {
         loader->hash[i] = loader->evicted[i].hash;
         loader->erase_location[i] = loader->evicted[i].location;
@@ -376,16 +432,19 @@ static void create_shards(const struct kvc_scenario *scenario, const struct kvc_
     uint64_t rate = store->sampling.rate;
     size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
     const struct kvc_megakv_slab_params slab = slab_params_of(sizes, kvc_seed_of_hash(seed));
+    const struct kvc_item_log_params log = log_params_of(sizes);
     store->shards = kvc_array_of(store->shard_count, sizeof(*store->shards));
     if (sizes->keeps_values) {
         store->value = kvc_array_of(value_bytes, 1);
         memset(store->value, 0x5a, value_bytes);
     }
     for (uint32_t i = 0; i < store->shard_count; i++) {
-        bool has_slab = sizes->slab_bytes > 0;
+        bool has_log = sizes->logs, has_slab = sizes->slab_bytes > 0 && !has_log;
         store->shards[i].index = create_index(sizes, rate, kvc_rng_seed(seed, "megakv.victims", i));
         store->shards[i].slab = has_slab ? kvc_megakv_slab_create_with(&slab) : NULL;
-        if (store->shards[i].index == NULL || (has_slab && store->shards[i].slab == NULL)) {
+        store->shards[i].log = has_log ? kvc_item_log_create(&log) : NULL;
+        if (store->shards[i].index == NULL || (has_slab && store->shards[i].slab == NULL) ||
+            (has_log && store->shards[i].log == NULL)) {
             kvc_out_of_memory("a shard of %.3g GiB: %s",
                               (sizes->index_bytes + sizes->slab_bytes) / (double)rate / 0x1p30,
                               strerror(errno));

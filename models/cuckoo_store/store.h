@@ -1,5 +1,6 @@
 /* A key-value store of an index and slabs, one pair for each shard. They are the real data structures of
- * Mega-KV (kernels/megakv), which other stores use, too; the index may also be one of another kind.
+ * Mega-KV (kernels/megakv), which other stores use, too; the index may also be one of another kind, and a log
+ * may hold the items (kernels/item_log).
  *
  * With functional = "sampled", the index and every size class of the slabs are smaller by the sampling rate
  * and hold a sample of the keys (sim/workload/keys/sampling.h). They are therefore as full as in the whole
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 #include "kernels/index.h"
+#include "kernels/item_log/item_log.h"
 #include "kernels/megakv/cuckoo.h"
 #include "kernels/megakv/slab.h"
 #include "models/model.h"
@@ -29,6 +31,7 @@ static inline uint32_t kvc_cuckoo_store_place(uint64_t hash)
 struct kvc_cuckoo_shard {
     struct kvc_index *index;
     struct kvc_megakv_slab *slab; /* NULL: the store has none. */
+    struct kvc_item_log *log;     /* NULL: the store has none. */
     struct kvc_index_stats index_stats;
     struct kvc_megakv_slab_stats slab_stats;
     uint64_t rejected; /* SETs that found no memory. */
@@ -52,6 +55,8 @@ struct kvc_cuckoo_store_params {
     const struct kvc_index_kind *kind; /* Kind of the index; NULL: the cuckoo table. */
     double index_bytes;                /* Size of a shard's index. */
     double slab_bytes;                 /* Item memory of a shard; 0: the index alone holds the keys. */
+    bool logs;                         /* A log holds the items, instead of slabs. */
+    double page_bytes;                 /* Of a log: size of its pages; 0: it has none. */
     uint32_t max_displacements;        /* Displacements of an insert before it drops an element. */
     uint64_t sample_rate;              /* See sim/workload/keys/sampling.h; 0: no shards. */
     bool keeps_values; /* The slabs hold the bytes of keys and values; otherwise hashes stand for them. */
@@ -87,5 +92,10 @@ void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const stru
 uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
                                 const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
                                 uint32_t *location, struct kvc_megakv_slab_evicted *evicted);
+
+/* Appends the item of a row to the shard's log, for which kvc_item_log_evict() has made room. Returns its
+ * location, or KVC_LOCATION_NONE if it is larger than the log. Exits with status 3 if memory is short. */
+uint32_t kvc_cuckoo_store_append(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
+                                 const struct kvc_batch *batch, uint32_t row);
 
 #endif

@@ -38,7 +38,7 @@ struct composition {
     const char *gpu, *pcie; /* NULL: none. */
     bool has_fpga, has_database, receives, sends;
     uint32_t index; /* Number of its kernel; 0: none. */
-    bool has_values, index_there, values_there;
+    bool has_values, logs, index_there, values_there;
     const char *spread;
     uint32_t batched; /* Stage in front of which batches form; `stages`: none. */
     uint32_t count, buffers;
@@ -362,6 +362,7 @@ static void draw_storage(uint64_t seed, struct composition *drawn)
     struct kvc_rng storage, *rng = &storage;
     kvc_rng_init(rng, seed, "composition storage", 0);
     drawn->has_database = drawn->sockets == 1 && happens(rng, 0.25);
+    drawn->logs = happens(rng, 0.4);
     drawn->queries = whole(rng, 1, 256);
     drawn->query_ns = floor(between(rng, 1e3, 1e5));
     drawn->fixed_times = happens(rng, 0.3);
@@ -481,7 +482,7 @@ static void put_system(struct writer *writer, const struct composition *drawn,
     put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
         drawn->index_there ? ", memory = \"gpu\"" : "");
     if (drawn->has_values) {
-        put(writer, "    values = { kernel = \"slab\"%s },\n",
+        put(writer, "    values = { kernel = \"%s\"%s },\n", drawn->logs ? "log" : "slab",
             drawn->values_there ? ", memory = \"gpu\"" : "");
     }
     if (drawn->batched < drawn->stages) {
