@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "models/pipeline.h"
 #include "models/resource.h"
 #include "models/room.h"
 #include "sim/base/diag.h"
@@ -110,6 +111,9 @@ struct kvc_model {
 
     /* The stages that requests pass through. NULL: there are no resources. */
     kvc_stages_fn *stages;
+
+    /* What pictures show of the stages besides their names. NULL: nothing. */
+    kvc_pipeline_fn *pipeline;
 
     /* The physical resources that requests use; a NULL name ends the list. NULL: unknown, so the bottleneck
      * can be found only by utilization. */

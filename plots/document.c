@@ -19,8 +19,8 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    [KVC_DOCUMENT_RESULT] = {"result of kvcast", "result.json", "run", "cdf, tail, timeline or platform",
-                             .schema = "kvcast.result/1"},
+    [KVC_DOCUMENT_RESULT] = {"result of kvcast", "result.json", "run",
+                             "cdf, tail, timeline, platform or pipeline", .schema = "kvcast.result/1"},
     [KVC_DOCUMENT_CAPACITY] = {"document of kvcast capacity", "capacity.json", "capacity", "capacity",
                                .schema = "kvcast.capacity/1"},
     [KVC_DOCUMENT_PLAN] = {"document of kvcast plan", "plan.json", "plan", "pareto",

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "plots/document.h"
-#include "plots/program.h"
+#include "plots/graph.h"
 #include "sim/base/array.h"
 #include "sim/base/rng.h"
 #include "sim/base/text/printable.h"
@@ -378,36 +378,7 @@ static struct zone_look *look_at_zones(const struct kvc_picture *picture)
     return look;
 }
 
-/* ---- colours and texts ---- */
-
-/* One hue from light to dark: its steps differ in grey as well, and for colour-blind readers. The number
- * is printed as well. */
-static const unsigned light[] = {0xf7, 0xfb, 0xff}, dark[] = {0x08, 0x45, 0x94};
-
-static void put_colour(double frac, FILE *out)
-{
-    unsigned rgb[3];
-    for (int i = 0; i < 3; i++) {
-        rgb[i] = (unsigned)lround(light[i] + fmin(fmax(frac, 0), 1) * ((double)dark[i] - light[i]));
-    }
-    fprintf(out, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-}
-
-static bool needs_white_text(double frac)
-{
-    return frac > 0.55;
-}
-
-/* Writes text within a quoted string of dot. */
-static void put_text(const char *text, FILE *out)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\') {
-            fputc('\\', out);
-        }
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-    }
-}
+/* ---- texts ---- */
 
 /* Returns the part of a name after its last dot. */
 static const char *short_name(const char *name)
@@ -422,19 +393,6 @@ static void put_share(const struct kvc_picture_device *device, FILE *out)
         double percent = 100 * device->utilization_frac;
         fprintf(out, percent > 0 && percent < 0.95 ? "%.2g %%" : "%.0f %%", percent);
     }
-}
-
-/* Writes a cell of a table in HTML, with the colour of a utilization unless it is NaN. */
-static void put_cell(double frac, FILE *out)
-{
-    fprintf(out, "<td");
-    if (isnan(frac)) {
-        fprintf(out, ">");
-        return;
-    }
-    fprintf(out, " bgcolor=\"");
-    put_colour(frac, out);
-    fprintf(out, "\"><font color=\"%s\">", needs_white_text(frac) ? "white" : "black");
 }
 
 static void put_rate(double bytes_per_s, FILE *out)
@@ -452,7 +410,7 @@ static void put_host(const struct kvc_picture_device *host, uint32_t number, con
 {
     double frac = isnan(host->utilization_frac) ? 0 : host->utilization_frac;
     fprintf(out, "%shost%u [label=\"", indent, number);
-    put_text(short_name(host->name), out);
+    kvc_graph_put_text(short_name(host->name), out);
     if (host->cores > 1) {
         fprintf(out, "\\n%u cores", host->cores);
     }
@@ -470,8 +428,8 @@ static void put_host(const struct kvc_picture_device *host, uint32_t number, con
         fprintf(out, ", %.3g W", host->watts);
     }
     fprintf(out, "\", fillcolor=\"");
-    put_colour(frac, out);
-    fprintf(out, "\"%s%s];\n", needs_white_text(frac) ? ", fontcolor=white" : "",
+    kvc_graph_put_colour(frac, out);
+    fprintf(out, "\"%s%s];\n", kvc_graph_needs_white(frac) ? ", fontcolor=white" : "",
             strcmp(host->kind, "dram") == 0 ? ", shape=cylinder" : "");
 }
 
@@ -486,7 +444,7 @@ static bool is_edge(const struct kvc_picture *picture, const struct kvc_picture_
 
 static void put_link_label(const struct kvc_picture_device *link, FILE *out)
 {
-    put_text(short_name(link->name), out);
+    kvc_graph_put_text(short_name(link->name), out);
     fprintf(out, "\\n");
     put_rate(link->bytes_per_s, out);
     if (link->utilization_frac >= 0) {
@@ -504,8 +462,8 @@ static void put_link_node(const struct kvc_picture_device *link, uint32_t number
     fprintf(out, "  link%u [shape=box, style=\"filled,rounded\", label=\"", number);
     put_link_label(link, out);
     fprintf(out, "\", fillcolor=\"");
-    put_colour(frac, out);
-    fprintf(out, "\"%s];\n", needs_white_text(frac) ? ", fontcolor=white" : "");
+    kvc_graph_put_colour(frac, out);
+    fprintf(out, "\"%s];\n", kvc_graph_needs_white(frac) ? ", fontcolor=white" : "");
 }
 
 /* Edges are never as light as an idle device, or they would not be seen. */
@@ -513,7 +471,7 @@ static void put_edge_style(double frac, FILE *out)
 {
     double shown = isnan(frac) ? 0 : frac;
     fprintf(out, "color=\"");
-    put_colour(0.35 + 0.65 * shown, out);
+    kvc_graph_put_colour(0.35 + 0.65 * shown, out);
     fprintf(out, "\", penwidth=%.2g", 1 + 3 * shown);
 }
 
@@ -547,9 +505,9 @@ static void put_group(const struct kvc_picture *picture, uint32_t zone, const ch
     bool is_zone = group[0] == '\0' || strcmp(group, picture->zone[zone]) == 0;
     if (!is_zone) {
         fprintf(out, "    subgraph \"cluster_");
-        put_text(group, out);
+        kvc_graph_put_text(group, out);
         fprintf(out, "\" {\n      label=\"");
-        put_text(short_name(group), out);
+        kvc_graph_put_text(short_name(group), out);
         fprintf(out, "\";\n      style=\"rounded,dashed\";\n");
     }
     for (uint32_t i = 0; i < picture->hosts; i++) {
@@ -573,7 +531,7 @@ static void put_zone(const struct kvc_picture *picture, uint32_t zone, uint32_t 
 {
     char group[KVC_PICTURE_NAME_MAX], other[KVC_PICTURE_NAME_MAX];
     fprintf(out, "  subgraph \"cluster_zone%u\" {\n    label=\"", zone);
-    put_text(picture->zone[zone], out);
+    kvc_graph_put_text(picture->zone[zone], out);
     if (alike > 1) {
         fprintf(out, ", the busiest of %u with these devices", alike);
     } else if (alike == machines && picture->nodes > 1) { /* Nodes that share nothing are simulated apart. */
@@ -737,7 +695,7 @@ static void put_stages(const struct kvc_picture *picture, uint32_t abreast, FILE
     for (uint32_t i = 0; i < picture->stages; i++) {
         const struct kvc_picture_stage *stage = &picture->stage[i];
         fprintf(out, i % abreast == 0 ? "<tr>" : "");
-        put_cell(isnan(stage->utilization_frac) ? 0 : stage->utilization_frac, out);
+        kvc_graph_put_cell(isnan(stage->utilization_frac) ? 0 : stage->utilization_frac, out);
         kvc_put_html(stage->name, out);
         fprintf(out, " (");
         kvc_put_html(stage->device, out);
@@ -792,7 +750,7 @@ static void put_nodes(const struct kvc_picture *picture, FILE *out)
         put_number(node->mops, out);
         put_number(node->latency_p99_us, out);
         put_number(node->watts, out);
-        put_cell(isnan(node->utilization_frac) ? 0 : node->utilization_frac, out);
+        kvc_graph_put_cell(isnan(node->utilization_frac) ? 0 : node->utilization_frac, out);
         kvc_put_html(node->stage, out);
         fprintf(out,
                 isnan(node->utilization_frac) ? " unknown</font></td></tr>" : " %.1f %%</font></td></tr>",
@@ -809,14 +767,9 @@ static void put_title(const struct kvc_picture *picture, bool wide, FILE *out)
     fprintf(out, "</td></tr>");
     put_stages(picture, wide ? 8 : 3, out);
     put_nodes(picture, out);
-    fprintf(out,
-            "<tr><td>devices</td></tr><tr><td><table border=\"0\" cellborder=\"1\" cellspacing=\"0\"><tr>"
-            "<td border=\"0\">busy </td>");
-    for (int percent = 0; percent <= 100; percent += 25) {
-        put_cell(percent / 100.0, out);
-        fprintf(out, "%d %%</font></td>", percent);
-    }
-    fprintf(out, "</tr></table></td></tr></table>");
+    fprintf(out, "<tr><td>devices</td></tr><tr><td>");
+    kvc_graph_put_scale(out);
+    fprintf(out, "</td></tr></table>");
 }
 
 /* The sockets of a node are stacked in a narrow picture and side by side in a wide one. */
@@ -856,16 +809,4 @@ void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out)
     }
     fprintf(out, "}\n");
     free(look);
-}
-
-enum kvc_status kvc_picture_draw(int graph, const char *format, struct kvc_partial_file *picture,
-                                 struct kvc_diag *diag)
-{
-    static const struct kvc_drawing_program dot = {"dot", "graphviz"};
-    char type[16];
-    snprintf(type, sizeof(type), "-T%s", format);
-    char *const arguments[] = {"dot", type, strcmp(format, "png") == 0 ? "-Gdpi=300" : NULL, NULL};
-    const struct kvc_drawing drawing = {
-        .arguments = arguments, .input = graph, .format = format, .what = "the platform"};
-    return kvc_program_draw(&dot, &drawing, picture, diag);
 }

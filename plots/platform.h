@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "sim/base/diag.h"
-#include "sim/base/files/partial_file.h"
 
 enum { KVC_PICTURE_NAME_MAX = 64, KVC_PICTURE_ROUTE_MAX = 8 };
 
@@ -75,10 +74,5 @@ void kvc_picture_free(struct kvc_picture *picture);
 /* Writes the picture for Graphviz's dot: the stages, the nodes of a cluster as a table, and in full the
  * busiest node of each set of equal ones. */
 void kvc_picture_write(const struct kvc_picture *picture, bool wide, FILE *out);
-
-/* Lets dot draw what kvc_picture_write wrote to the descriptor `graph`. `format` is "svg", "pdf" or "png".
- * Fails as kvc_program_draw says. */
-enum kvc_status kvc_picture_draw(int graph, const char *format, struct kvc_partial_file *picture,
-                                 struct kvc_diag *diag);
 
 #endif

@@ -1,12 +1,13 @@
-/* Fuzz target that takes any bytes as the files of a folder that kvcast plot --kind platform draws:
- * platform.xml, a line "---", and result.json. Files that are refused have one message. What dot gets of
- * others has whole strings, so that no text of the files can be a part of the graph. */
+/* Fuzz target that takes any bytes as the files of a folder that kvcast plot draws as a platform and as a
+ * pipeline: platform.xml, a line "---", and result.json. Files that are refused have one message. What dot
+ * gets of others has whole strings, so that no text of the files can be a part of the graph. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "plots/pipeline.h"
 #include "plots/platform.h"
 #include "sim/base/text/refusal_fixture.h"
 
@@ -54,6 +55,29 @@ static void check_graph(const char *text)
     kvc_fuzz_check(!quoted);
 }
 
+/* Texts of the pipeline stand between tags only, without tags of their own. */
+static void check_pipeline(bool wide)
+{
+    size_t size;
+    char *text;
+    int depth = 0;
+    struct kvc_diag diag = {0};
+    FILE *out = open_memstream(&text, &size);
+    kvc_fuzz_check(out != NULL);
+    enum kvc_status status = kvc_pipeline_extract(folder, wide, out, &diag);
+    fclose(out);
+    for (const char *at = text; *at != '\0' && status == KVC_OK; at++) {
+        bool arrow = at > text && *at == '>' && at[-1] == '-';
+        depth += *at == '<' ? 1 : *at == '>' && !arrow ? -1 : 0;
+        kvc_fuzz_check(depth >= 0 && (*at == '\n' ? depth == 0 : (unsigned char)*at >= ' '));
+    }
+    kvc_fuzz_check(depth == 0);
+    if (status != KVC_OK) {
+        kvc_fuzz_check_refusal(status, &diag);
+    }
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static bool is_ready;
@@ -84,5 +108,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         kvc_fuzz_check_refusal(status, &diag);
     }
     kvc_picture_free(&picture);
+    check_pipeline(bytes % 2 == 0);
     return 0;
 }

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "plots/document.h"
+#include "plots/graph.h"
+#include "plots/pipeline.h"
 #include "plots/platform.h"
 #include "plots/program.h"
 #include "plots/sweep.h"
@@ -19,8 +21,9 @@
 #include "sim/base/text/csv.h"
 #include "sim/base/text/option.h"
 
-const char *const kvc_plot_kinds[] = {"cdf",  "sweep",      "timeline", "error", "capacity", "pareto",
-                                      "tail", "miss_ratio", "critical", "day",   "platform", NULL};
+const char *const kvc_plot_kinds[] = {"cdf",      "sweep",    "timeline",   "error",    "capacity",
+                                      "pareto",   "tail",     "miss_ratio", "critical", "day",
+                                      "platform", "pipeline", NULL};
 
 enum { TITLE_TEXT = 160 };
 
@@ -794,6 +797,12 @@ static enum kvc_status extract_platform(const struct kvc_plot_options *plot, str
     return status;
 }
 
+static enum kvc_status extract_pipeline(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
+                                        struct kvc_diag *diag)
+{
+    return kvc_pipeline_extract(plot->inputs[0], plot->wide, figure->data, diag);
+}
+
 static enum kvc_status extract_sweep(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                      struct kvc_diag *diag)
 {
@@ -845,8 +854,15 @@ enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct k
         return extract_found(extract_day, KVC_DOCUMENT_DAY, plot, figure, diag);
     case KVC_PLOT_PLATFORM:
         return extract_platform(plot, figure, diag);
+    case KVC_PLOT_PIPELINE:
+        return extract_pipeline(plot, figure, diag);
     }
     KVC_BUG("unknown kind of picture %d", (int)plot->kind);
+}
+
+bool kvc_plot_is_graph(enum kvc_plot_kind kind)
+{
+    return kind == KVC_PLOT_PLATFORM || kind == KVC_PLOT_PIPELINE;
 }
 
 static const char *format_of(const char *output)
@@ -878,8 +894,9 @@ static enum kvc_status draw(const struct kvc_plot_options *plot, const struct kv
         figure->y_label,
         NULL,
     };
-    if (plot->kind == KVC_PLOT_PLATFORM) {
-        return kvc_picture_draw(fileno(figure->data), format, picture, diag);
+    if (kvc_plot_is_graph(plot->kind)) {
+        snprintf(name, sizeof(name), "the %s", kvc_plot_kinds[plot->kind]);
+        return kvc_graph_draw(fileno(figure->data), format, name, picture, diag);
     }
     snprintf(name, sizeof(name), "plots/%s.gp", kvc_plot_kinds[plot->kind]);
     kvc_data_path(name, script);

@@ -23,10 +23,14 @@ enum kvc_plot_kind {
     KVC_PLOT_CRITICAL, /* Where requests spend their time, and what faster resources change; one analysis. */
     KVC_PLOT_DAY,      /* Load, latency and power over the hours; one day. */
     KVC_PLOT_PLATFORM, /* The simulated machine; one result with its platform.xml. */
+    KVC_PLOT_PIPELINE, /* The stages of the store; one result. */
 };
 
 /* The names of the kinds, by enum kvc_plot_kind; NULL-terminated. */
 extern const char *const kvc_plot_kinds[];
+
+/* Returns whether Graphviz draws the kind, and not gnuplot. */
+bool kvc_plot_is_graph(enum kvc_plot_kind kind);
 
 struct kvc_plot_options {
     enum kvc_plot_kind kind;
@@ -39,7 +43,7 @@ struct kvc_plot_options {
     bool in_folder;         /* The picture belongs to an output folder (kvc_partial_file_replace). */
 };
 
-/* Extracts the data of any kind of picture; for a platform, the graph that dot reads. If it returns KVC_OK
+/* Extracts the data of any kind of picture; for a graph, what dot reads. If it returns KVC_OK
  * and `diag` has a message, that is a warning: the picture leaves out a part of its input. */
 enum kvc_status kvc_figure_extract(const struct kvc_plot_options *plot, struct kvc_figure_data *figure,
                                    struct kvc_diag *diag);

@@ -375,8 +375,9 @@ Test(plot, input_of_another_kind_is_named)
                       "it is a sweep.csv of kvcast sweep, which is drawn by --kind sweep");
     expect_refusal_of(KVC_PLOT_PLATFORM, "error.csv", "error.csv",
                       "it is a table of errors, which is drawn by --kind error");
-    expect_refusal_of(KVC_PLOT_SWEEP, "of_run/result.json", "of_run/result.json",
-                      "it is a result of kvcast, which is drawn by --kind cdf, tail, timeline or platform");
+    expect_refusal_of(
+        KVC_PLOT_SWEEP, "of_run/result.json", "of_run/result.json",
+        "it is a result of kvcast, which is drawn by --kind cdf, tail, timeline, platform or pipeline");
     expect_refusal_of(KVC_PLOT_PARETO, "of_run", "of_run",
                       "has no plan.json; allowed is a folder that `kvcast plan --out` wrote, or the file "
                       "itself; this folder has result.json");
@@ -640,4 +641,47 @@ Test(plot, a_platform_needs_its_files_and_dot)
     cr_expect_eq(draw(KVC_PLOT_PLATFORM, ".", "a.svg", &diag), KVC_ERR_RUNTIME);
     cr_expect_eq(strncmp(diag.message, "dot is not installed", 20), 0, "%s", diag.message);
     cr_expect_eq(access("a.svg", F_OK), -1);
+}
+
+/* ---- pipeline ---- */
+
+Test(plot, a_pipeline_shows_stages_branches_batches_and_structures)
+{
+    struct kvc_diag diag = {0};
+    put("result.json",
+        "{\"schema\": \"kvcast.result/1\", \"scenario\": \"a <b>\", \"throughput_mops\": {\"mean\": 2}, "
+        "\"stages\": [{\"name\": \"take\", \"utilization_frac\": 0.4}, "
+        "{\"name\": \"log\", \"utilization_frac\": 0.5}, {\"name\": \"late\"}], "
+        "\"bottleneck\": {\"stage\": \"take\"}, \"pipeline\": {\"pipelines\": 3, \"sockets\": 2, "
+        "\"batch\": {\"before\": \"log\", \"closes\": [\"512 requests\", \"50 us\"], \"buffers\": 4}, "
+        "\"stages\": [{\"name\": \"take\", \"place\": \"cpu\", \"servers\": \"2 cores\", \"pool\": \"p\", "
+        "\"work\": [\"90 cycles per request\"], \"does\": \"search\", \"structures\": [\"index\"]}, "
+        "{\"name\": \"log\", \"place\": \"cpu\", \"pool\": \"p\", \"when\": \"get, miss\", \"share_frac\": 0.25, "
+        "\"queue\": 64, \"drops\": true}, {\"name\": \"late\", \"place\": \"gpu\", \"background\": true, "
+        "\"every\": 4}], "
+        "\"structures\": [{\"name\": \"index\", \"kernel\": \"cuckoo\", \"memory\": \"gpu\", "
+        "\"size_bytes\": 16777216}]}}");
+    cr_assert_eq(draw(KVC_PLOT_PIPELINE, ".", "a.svg", &diag), KVC_OK, "%s", diag.message);
+    const char *const parts[] = {">a &lt;b&gt;<",
+                                 ">3 pipelines in each of 2 sockets<",
+                                 ">cpu: 2 cores, pool p<",
+                                 ">90 cycles per request<",
+                                 ">40 % busy, pool 90 %<",
+                                 ">bottleneck<",
+                                 ">512 requests<",
+                                 ">or 50 us<",
+                                 ">4 buffers<",
+                                 "get, miss: 25 %<",
+                                 ">queue of 64,<",
+                                 ">lost if full<",
+                                 "in the background<",
+                                 ">once for 4 batches<",
+                                 ">16 MiB<",
+                                 ">in gpu<"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        cr_expect_gt(count_of("a.svg", parts[i]), 0, "%s", parts[i]);
+    }
+    put("result.json", METERED);
+    cr_expect_eq(draw(KVC_PLOT_PIPELINE, ".", "b.svg", &diag), KVC_ERR_SCENARIO);
+    cr_expect_str_eq(diag.message, "has no stages to draw");
 }

@@ -6,6 +6,7 @@
 
 #include "models/composed/config.h"
 #include "models/composed/machine.h"
+#include "models/composed/pipeline.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
 #include "models/composed/server.h"
@@ -41,6 +42,7 @@ struct user {
 struct sums {
     struct kvc_index_stats index;
     struct kvc_megakv_slab_stats slab;
+    double stage_requests[KVC_COMPOSED_STAGES_MAX];
 };
 
 struct simulation {
@@ -140,7 +142,11 @@ static void count(void *data, bool begins)
     struct sums *sums = begins ? &simulation->first : &simulation->last;
     *sums = (struct sums){0};
     for (uint32_t i = 0; i < simulation->count; i++) {
-        const struct kvc_cuckoo_shard *shard = simulation->users[i].server.structures.shard;
+        const struct kvc_composed_server *server = &simulation->users[i].server;
+        const struct kvc_cuckoo_shard *shard = server->structures.shard;
+        for (uint32_t j = 0; j < server->config->stages; j++) {
+            sums->stage_requests[j] += server->stage_requests[j];
+        }
         if (shard != NULL) {
             kvc_index_stats_add(&sums->index, &shard->index_stats);
             sums->slab.evicted += shard->slab_stats.evicted;
@@ -365,6 +371,10 @@ static void report_metrics(void *state, struct kvc_result *result)
         refused += (double)simulation->users[i].server.refused;
     }
     report_kernel(simulation, &result->kernel);
+    for (uint32_t i = 0; i < config->stages; i++) { /* Requests may pass a stage by. */
+        const struct sums *first = &simulation->first, *last = &simulation->last;
+        result->stage[i].served = (uint64_t)llround(last->stage_requests[i] - first->stage_requests[i]);
+    }
     if (config->on_network) {
         kvc_result_add_server_latency(result, config->path_ns);
     }
@@ -550,6 +560,7 @@ const struct kvc_model kvc_composed_model = {
     .memory_bytes = memory_bytes,
     .platform = platform,
     .stages = kvc_composed_stages,
+    .pipeline = kvc_composed_pipeline,
     .resources = kvc_composed_resources,
     .predict = kvc_composed_predict,
     .prepare = prepare,

@@ -226,6 +226,15 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
     return counts;
 }
 
+void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct mix mix = mix_of(scenario);
+    for (uint32_t i = 0; i < config->stages; i++) {
+        share_frac[i] = counts_of(config, &mix, i, 1).requests;
+    }
+}
+
 /* ---- demands ---- */
 
 /* What a request takes of each pool and device at a rate, and the times of its batch. */

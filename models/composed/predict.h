@@ -14,6 +14,9 @@ double kvc_composed_hit_frac(const struct kvc_scenario *scenario);
 /* Returns to which share the index is full when the run begins; 0: there is none. */
 double kvc_composed_load_frac(const struct kvc_scenario *scenario);
 
+/* Sets the share of the requests that each stage is for. */
+void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac);
+
 /* Returns the length of a window of the recorder, which does not depend on the speed of devices [ns]. */
 double kvc_composed_window_ns(const struct kvc_scenario *scenario);
 

@@ -290,6 +290,7 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
     double before_ns = wire->backlog_ns;
     wire->backlog_ns += cost.busy_ns;
     server->busy_ns[stage] += cost.busy_ns;
+    server->stage_requests[stage] += job->counts.requests;
     server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
     server->channel_ns += cost.channel_ns;
     answer(server, number, now_ns, now_ns, before_ns, wire->backlog_ns);
@@ -308,6 +309,7 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
     wire->backlog_ns += busy_ns > 0 ? 0 : cost.busy_ns;
     wire->rate += job->rate;
     server->busy_ns[stage + 1] += cost.busy_ns;
+    server->stage_requests[stage + 1] += job->counts.requests;
     server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
     server->channel_ns += cost.channel_ns;
 }
@@ -354,6 +356,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     job->began_ns = now_ns;
     station->busy++;
+    server->stage_requests[stage] += counts.requests;
     if (kvc_composed_is_storage(at->place)) {
         kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns);
         return;

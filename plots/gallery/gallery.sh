@@ -73,9 +73,31 @@ cat >small.lua <<LUA
 return { system = { kind = "memcachedgpu", entries = 16384 }, workload = { keys = 10000, key = 16, value = 8, arrival = { poisson_mops = 5 } },
   run = { duration = "1ms" } }
 LUA
+cat >own.lua <<LUA
+return {
+  system = {
+    kind = "composed", pipelines = 3, index = { kernel = "cuckoo", memory = "gpu" }, values = { kernel = "slab" },
+    batch = { count = 2048, timeout = "50us" },
+    stages = {
+      { name = "receive", on = "nic.rx" },
+      { name = "collect", on = "cpu", cores = 2, cycles = 150, queue = 64, full = "drop", does = { "parse", "write" } },
+      { name = "copy in", on = "pcie.down", bytes = 8 },
+      { name = "search", on = "gpu", pool = "streams", does = "search" },
+      { name = "insert", on = "gpu", pool = "streams", does = { "insert", "erase" }, every = 4, background = true },
+      { name = "copy out", on = "pcie.up", bytes = 4 },
+      { name = "read", on = "cpu", cores = 2, cycles = 150, does = { "compare", "read" } },
+      { name = "fetch", on = "cpu", cores = 4, ns = 500, when = { "get", "miss" } },
+      { name = "send", on = "nic.tx" },
+    },
+  },
+  node = { sockets = 1, cpu = "epyc-9654", gpu = "h200" },
+  workload = { keys = 1e5, preload = 0.5, get = 0.95, set = 0.05, arrival = { poisson_mops = 20 } }, run = { duration = "2ms" },
+}
+LUA
 mkdir -p other
 sed 's/"memcached"/"mica"/' limit.lua >other/limit.lua
 
+work run own.lua --out out/own
 work sweep shop.lua --out out/sweep
 work run limit.lua --out out/memcached
 work run other/limit.lua --out out/mica
@@ -123,6 +145,8 @@ picture day axes "A day of eight windows." out/day -k day
 picture error axes "Predicted against published values." out/errors -k error
 picture machine graph "A node." out/shop -k platform
 picture cluster graph "A cluster." out/cluster -k platform --wide
+picture stages graph "The stages of a store." out/own -k pipeline
+picture abreast graph "The stages of another store." out/shop -k pipeline --wide
 echo '</html>' >>index.html
 echo "$PWD/index.html"
 exit $failed

@@ -8,7 +8,7 @@ cd "$4" || exit 1
 failed=0
 
 [ "$(grep -c '<figure>' index.html)" -eq "$(find . -maxdepth 1 -name '*.svg' | wc -l)" ] || { echo "FAILED: a picture is not on the page"; failed=1; }
-for kind in cdf tail timeline sweep capacity pareto day error platform; do
+for kind in cdf tail timeline sweep capacity pareto day error platform pipeline; do
     grep -q -- " -k $kind" index.html || { echo "FAILED: no picture of kind $kind"; failed=1; }
 done
 

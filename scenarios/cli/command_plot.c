@@ -12,8 +12,8 @@ enum { FLAG_KIND, FLAG_OUTPUT, FLAG_WIDE, FLAG_X, FLAG_Y, FLAG_BY };
 static const struct kvc_flag flags[] = {
     [FLAG_KIND] =
         {"--kind", "-k", "KIND",
-         "what to draw: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, day or "
-         "platform"},
+         "what to draw: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, day, "
+         "platform or pipeline"},
     [FLAG_OUTPUT] = {"--output", "-o", "FILE", "write the picture to FILE, which ends in .svg, .pdf or .png"},
     [FLAG_WIDE] = {"--wide", NULL, NULL, "draw for two columns of a paper (17.5 cm) instead of one (8.5 cm)"},
     [FLAG_X] = {"--x", "-x", "NAME", "of sweep: the swept value on the x axis; the first one by default"},
@@ -31,8 +31,8 @@ static const struct kvc_usage usage = {
     .positional_min = 1,
     .positional_max = KVC_POSITIONAL_MAX,
     .help =
-        "Draws results with gnuplot; platform with Graphviz. RESULT is a folder that --out wrote, or the file in\n"
-        "it that is named below.\n"
+        "Draws results with gnuplot; platform and pipeline with Graphviz. RESULT is a folder that --out wrote, or\n"
+        "the file in it that is named below.\n"
         "  cdf         latency distribution, one line for each result.json\n"
         "  tail        the share of requests that are slower than each latency, on a logarithmic axis, one line for each\n"
         "              result.json\n"
@@ -48,7 +48,9 @@ static const struct kvc_usage usage = {
         "              would change if it were 5 % faster, from the why.json of why --out\n"
         "  day         load, p99 latency and power over the hours, from the day.json of day --out\n"
         "  platform    the simulated machine: stages of the store, nodes, devices, links, rates, utilization and power,\n"
-        "              from the result.json of run --out and the platform.xml beside it",
+        "              from the result.json of run --out and the platform.xml beside it\n"
+        "  pipeline    the stages of the store: devices, work, operations, batches, branches, structures, utilization and the\n"
+        "              bottleneck, from the result.json of run --out, or the document of run --json or predict --json",
     .flags = flags,
 };
 
@@ -57,7 +59,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     if (name == NULL) {
         return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                              "plot: --kind is missing; allowed: cdf, tail, sweep, timeline, error, "
-                             "capacity, pareto, miss_ratio, critical, day, platform");
+                             "capacity, pareto, miss_ratio, critical, day, platform, pipeline");
     }
     for (int i = 0; kvc_plot_kinds[i] != NULL; i++) {
         if (strcmp(kvc_plot_kinds[i], name) == 0) {
@@ -68,7 +70,7 @@ static enum kvc_status find_kind(const char *name, enum kvc_plot_kind *kind, str
     const char *nearest = kvc_nearest_name(name, kvc_plot_kinds);
     return kvc_diag_fail(
         diag, KVC_ERR_SCENARIO,
-        "plot: found --kind %.100s, allowed: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, day, platform%s%s%s",
+        "plot: found --kind %.100s, allowed: cdf, tail, sweep, timeline, error, capacity, pareto, miss_ratio, critical, day, platform, pipeline%s%s%s",
         name, nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
         nearest != NULL ? "?" : "");
 }

@@ -47,6 +47,8 @@ static const struct drawing {
     {KVC_DOCUMENT_RESULT, KVC_PLOT_CDF, NULL, "The share of requests that are answered within each latency."},
     {KVC_DOCUMENT_RESULT, KVC_PLOT_TAIL, NULL, "The share of requests that take longer than each latency."},
     {KVC_DOCUMENT_RESULT, KVC_PLOT_TIMELINE, NULL, "Throughput and mean latency over the simulated time."},
+    {KVC_DOCUMENT_RESULT, KVC_PLOT_PIPELINE, NULL,
+     "The stages that requests pass through, with their work and utilization."},
     {KVC_DOCUMENT_RESULT, KVC_PLOT_PLATFORM, NULL,
      "The machine, with the utilization and power of its devices."},
     {KVC_DOCUMENT_CAPACITY, KVC_PLOT_CAPACITY, NULL, "Latency over the offered load, up to the capacity."},
@@ -78,6 +80,7 @@ static bool has(const struct kvc_page *page, const char *file, enum kvc_plot_kin
     char platform[PATH_MAX];
     beside(file, "platform.xml", platform);
     return kind == KVC_PLOT_TIMELINE   ? json_array_size(windows) > 1
+           : kind == KVC_PLOT_PIPELINE ? json_object_get(page->document, "pipeline") != NULL
            : kind == KVC_PLOT_PLATFORM ? access(platform, F_OK) == 0
                                        : json_array_size(cdf) > 0;
 }
@@ -123,7 +126,7 @@ static enum kvc_status draw(struct kvc_page *page, const char *const *inputs, in
         return is_written ? KVC_OK : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "no memory for a picture");
     }
     if (status == KVC_ERR_RUNTIME &&
-        kvc_program_is_installed(drawing->kind == KVC_PLOT_PLATFORM ? "dot" : "gnuplot")) {
+        kvc_program_is_installed(kvc_plot_is_graph(drawing->kind) ? "dot" : "gnuplot")) {
         *diag = said;
         return status;
     }

@@ -1,5 +1,6 @@
 #include "scenarios/output/json.h"
 #include "scenarios/output/json_value.h"
+#include "scenarios/output/pipeline.h"
 #include "scenarios/output/report.h"
 #include "scenarios/output/windows.h"
 #include "sim/base/version.h"
@@ -462,6 +463,10 @@ static json_t *document(const struct kvc_report *report)
     json_object_set_new(object, "load", load(report));
     json_object_set_new(object, "requests", requests(report->outcome));
     json_object_set_new(object, "stages", stages(report->outcome));
+    json_t *pipeline = kvc_json_pipeline(report);
+    if (pipeline != NULL) {
+        json_object_set_new(object, "pipeline", pipeline);
+    }
     json_object_set_new(object, "devices", devices(report->outcome));
     json_object_set_new(object, "bottleneck", bottleneck(report->outcome));
     json_object_set_new(object, "energy", energy(report->outcome));

@@ -43,7 +43,7 @@ for path in sys.argv[2:]:
     with open(path) as file:
         document = json.load(file)
     failures += ["%s: %s: %.200s" % (path, error.json_path, error.message) for error in validator.iter_errors(document)]
-    optional = {"slo", "worst_window", "clocks", "accuracy", "sensitivity", "cluster", "partial", "tenants", "twin",
+    optional = {"slo", "worst_window", "clocks", "accuracy", "sensitivity", "cluster", "partial", "tenants", "twin", "pipeline",
                 "twin_miss_frac_off_max", "twin_off_max_at_bytes"}
     for fault in broken(document) if document["schema"] not in seen else ():
         missing = set(document) - set(fault)
