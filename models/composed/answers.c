@@ -10,6 +10,7 @@ static void count_outcomes(struct kvc_composed_server *server, const struct kvc_
     for (uint32_t i = first; i < last; i++) {
         server->outcome[job->outcome[i]]++;
         server->sets += rows->op[i] == KVC_OP_SET;
+        server->hots += job->hot[i];
         server->deletes += rows->op[i] == KVC_OP_DELETE;
     }
 }

@@ -10,6 +10,8 @@
 
 static const uint32_t on_index = KVC_COMPOSED_SEARCH | KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE;
 static const uint32_t on_values = KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ;
+static const uint32_t on_hot =
+    KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL | KVC_COMPOSED_HOT_ERASE;
 
 static const struct kvc_composed_stage_options *stage_at(const struct kvc_composed_config *config, uint32_t i)
 {
@@ -187,6 +189,10 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
         {KVC_COMPOSED_COMPARE, KVC_COMPOSED_SEARCH, "compare", "search"},
         {KVC_COMPOSED_READ, KVC_COMPOSED_SEARCH, "read", "search"},
         {KVC_COMPOSED_INSERT, KVC_COMPOSED_WRITE, "insert", "write"},
+        {KVC_COMPOSED_SEARCH, KVC_COMPOSED_HOT_SEARCH, "search", "hot.search"},
+        {KVC_COMPOSED_HOT_READ, KVC_COMPOSED_HOT_SEARCH, "hot.read", "hot.search"},
+        {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_HOT_SEARCH, "hot.fill", "hot.search"},
+        {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_READ, "hot.fill", "read"},
     };
     const struct kvc_composed_options *options = config->options;
     const struct kvc_composed_stage_options *stage = stage_at(config, i);
@@ -208,19 +214,44 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
             "system.stages.%u.does: found an operation on the values, allowed: with system.values.kernel",
             i + 1);
     }
+    bool by_index = config->has_hot && config->hot_index == NULL;
+    if ((does & on_hot) != 0 && !config->has_hot) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the hot tier, allowed: with system.hot.size",
+            i + 1);
+    }
+    if ((does & KVC_COMPOSED_HOT_SEARCH) != 0 && by_index) {
+        return FAIL("system.stages.%u.does: found hot.search, but search finds what is hot; allowed: with "
+                    "system.hot.kernel",
+                    i + 1);
+    }
     for (size_t j = 0; j < sizeof(orders) / sizeof(*orders); j++) {
-        bool needs = orders[j].needs != KVC_COMPOSED_WRITE || config->has_values;
-        if ((does & orders[j].operation) != 0 && needs && ((does | before) & orders[j].needs) == 0) {
+        uint32_t needs = orders[j].needs;
+        bool values = needs == KVC_COMPOSED_WRITE || needs == KVC_COMPOSED_READ;
+        const char *needed = orders[j].needed;
+        if ((values && !config->has_values) || (needs == KVC_COMPOSED_HOT_SEARCH && by_index)) {
+            needs = KVC_COMPOSED_SEARCH; /* Who has an index alone searches it, and inserts at once. */
+            needed = "search";
+        }
+        bool wants = (orders[j].operation != KVC_COMPOSED_INSERT || config->has_values) &&
+                     (needs != KVC_COMPOSED_HOT_SEARCH || config->hot_index != NULL);
+        if ((does & orders[j].operation) != 0 && wants && ((does | before) & needs) == 0) {
             return FAIL(
                 "system.stages.%u.does: found %s before %s, allowed: in this stage or an earlier one there is "
                 "%s",
-                i + 1, orders[j].name, orders[j].needed, orders[j].needed);
+                i + 1, orders[j].name, needed, needed);
         }
     }
     if ((does & on_index) != 0 && gpu != (options->index.memory == KVC_COMPOSED_IN_GPU)) {
         return FAIL(
             "system.stages.%u.does: found an operation on the index, whose memory is \"%s\", allowed: on the "
             "%s",
+            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
+    }
+    if ((does & on_hot) != 0 && gpu != (options->hot.memory == KVC_COMPOSED_IN_GPU)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the hot tier, whose memory is \"%s\", allowed: on "
+            "the %s",
             i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
     }
     if ((does & on_values) != 0 && gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
@@ -243,6 +274,17 @@ static enum kvc_status check_when(const struct kvc_composed_config *config, uint
             "system.stages.%u.when: found an outcome that is not known yet, allowed: after a stage that does "
             "%s",
             i + 1, config->has_values ? "compare or read" : "search");
+    }
+    uint32_t tiers = KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD;
+    bool by_index = config->hot_index == NULL;
+    if ((stage->when & tiers) != 0 && !config->has_hot) {
+        return FAIL("system.stages.%u.when: found hot or cold, allowed: with system.hot.size", i + 1);
+    }
+    if ((stage->when & tiers) != 0 &&
+        (before & (by_index ? KVC_COMPOSED_SEARCH : KVC_COMPOSED_HOT_SEARCH)) == 0) {
+        return FAIL(
+            "system.stages.%u.when: found hot or cold, which is not known yet, allowed: after a stage that does %s",
+            i + 1, by_index ? "search" : "hot.search");
     }
     if (i + 1 == config->stages && (stage->when != 0 || stage->background || stage->every > 1)) {
         return FAIL("system.stages.%u.%s: found one, but the last stage answers all requests; allowed: none",
@@ -270,6 +312,14 @@ static enum kvc_status check_served(const struct kvc_composed_config *config,
         {config->index != NULL && config->has_values && workload->set_frac > 0, KVC_COMPOSED_ERASE,
          "items that SETs evict", "erase"},
         {config->index != NULL && workload->delete_frac > 0, KVC_COMPOSED_ERASE, "DELETEs", "erase"},
+        {config->has_hot && config->hot_index != NULL && workload->get_frac > 0, KVC_COMPOSED_HOT_SEARCH,
+         "GETs for the hot tier", "hot.search"},
+        {config->has_hot && workload->get_frac > 0, KVC_COMPOSED_HOT_READ, "GETs for the hot tier",
+         "hot.read"},
+        {config->has_hot && workload->set_frac + workload->delete_frac > 0, KVC_COMPOSED_HOT_ERASE,
+         "SETs or DELETEs of keys in the hot tier", "hot.erase"},
+        {config->has_hot && workload->set_frac > 0 && workload->get_frac > 0, KVC_COMPOSED_HOT_FILL,
+         "SETs, which empty the hot tier", "hot.fill"},
     };
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
         if (needs[i].needed && (does & needs[i].operation) == 0) {
@@ -331,33 +381,106 @@ static enum kvc_status check_cores(const struct kvc_composed_config *config, str
     return KVC_OK;
 }
 
+/* The hot tier: options that need others. */
+static enum kvc_status check_hot(const struct kvc_composed_config *config,
+                                 const struct kvc_workload *workload, struct kvc_diag *diag)
+{
+    const struct kvc_composed_hot_options *hot = &config->options->hot;
+    const struct {
+        const char *option;
+        bool stated;
+    } options[] = {{"kernel", hot->kernel != 0},
+                   {"memory", hot->memory != KVC_COMPOSED_IN_HOST},
+                   {"admit", hot->admit < 1}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+        if (!config->has_hot && options[i].stated) {
+            return FAIL("system.hot.%s: found one without a hot tier, allowed: with system.hot.size",
+                        options[i].option);
+        }
+    }
+    if (!config->has_hot) {
+        return KVC_OK;
+    }
+    if (config->index == NULL) {
+        return FAIL("system.hot.size: found a hot tier of a store without an index, allowed: with "
+                    "system.index.kernel");
+    }
+    if (hot->bytes < KVC_MEGAKV_SLAB_BYTES) {
+        return FAIL("system.hot.size: found %.0f bytes, allowed: 0, or %d MiB and more", hot->bytes,
+                    KVC_MEGAKV_SLAB_BYTES >> 20);
+    }
+    if (kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(workload),
+                                   kvc_workload_value_bytes_max(workload)) == 0) {
+        return FAIL("workload.value: found %u bytes, the hot tier holds up to %d",
+                    kvc_workload_value_bytes_max(workload), KVC_MEGAKV_SLAB_VALUE_MAX);
+    }
+    if (config->hot_index == NULL && hot->memory != config->options->index.memory) {
+        return FAIL(
+            "system.hot.memory: found another memory than that of the index, which knows what is hot; allowed: "
+            "the same, or with system.hot.kernel");
+    }
+    if (hot->admit < 1 && (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) == 0) {
+        return FAIL("system.hot.admit: found %g, but no stage fills the hot tier; allowed: with hot.fill",
+                    hot->admit);
+    }
+    return KVC_OK;
+}
+
+/* A structure in a memory. */
+struct held {
+    const char *option;
+    bool there;
+    int memory;
+    double bytes;
+};
+
+/* The structures that a memory holds must fit into it; `bytes` is its size, NaN or 0 if it is unknown. */
+static enum kvc_status check_fits(const struct held *held, uint32_t count, int memory, const char *what,
+                                  const char *name, double bytes, struct kvc_diag *diag)
+{
+    double sum_bytes = 0;
+    const char *option = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        bool here = held[i].there && held[i].memory == memory;
+        sum_bytes += here ? held[i].bytes : 0;
+        option = here ? held[i].option : option;
+    }
+    if (option != NULL && bytes > 0 && sum_bytes > bytes) {
+        return FAIL("system.%s.size: found %.4g GiB in %s, \"%s\" has %.4g GiB", option, sum_bytes / 0x1p30,
+                    what, name, bytes / 0x1p30);
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status check_memory(const struct kvc_composed_config *config,
                                     const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     const struct kvc_composed_options *options = config->options;
     uint64_t index = (uint64_t)config->index_bytes;
-    bool index_there = options->index.memory == KVC_COMPOSED_IN_GPU,
-         values_there = options->values.memory == KVC_COMPOSED_IN_GPU;
-    double there_bytes = (index_there ? config->index_bytes : 0) + (values_there ? config->value_bytes : 0);
+    const struct held held[] = {
+        {"index", config->index != NULL, options->index.memory, config->index_bytes},
+        {"values", config->has_values, options->values.memory, config->value_bytes},
+        {"hot", config->has_hot, options->hot.memory,
+         config->hot_bytes + (config->hot_index != NULL ? config->hot_index_bytes : 0)},
+    };
+    enum { HELD = sizeof(held) / sizeof(*held) };
     if ((index & (index - 1)) != 0) {
         return FAIL("system.index.size: found %llu bytes, allowed: a power of two",
                     (unsigned long long)index);
     }
-    if ((index_there && config->index != NULL) || (values_there && config->has_values)) {
-        const char *option = index_there ? "index" : "values";
-        if (config->gpu == NULL) {
-            return FAIL("system.%s.memory: found \"gpu\", allowed: with node.gpu", option);
-        }
-        if (there_bytes > config->gpu->memory_bytes) {
-            return FAIL("system.%s.size: found %.4g GiB in the memory of the GPU, \"%s\" has %.4g GiB",
-                        option, there_bytes / 0x1p30, config->gpu->name, config->gpu->memory_bytes / 0x1p30);
+    for (uint32_t i = 0; i < HELD; i++) {
+        if (held[i].there && held[i].memory == KVC_COMPOSED_IN_GPU && config->gpu == NULL) {
+            return FAIL("system.%s.memory: found \"gpu\", allowed: with node.gpu", held[i].option);
         }
     }
-    double here_bytes = (index_there ? 0 : config->index_bytes) + (values_there ? 0 : config->value_bytes);
-    if (config->dram->capacity_bytes > 0 && here_bytes > config->dram->capacity_bytes) {
-        return FAIL("system.%s.size: found %.4g GiB in host memory, \"%s\" has %.4g GiB",
-                    config->has_values && !values_there ? "values" : "index", here_bytes / 0x1p30,
-                    config->dram->name, config->dram->capacity_bytes / 0x1p30);
+    enum kvc_status status = check_fits(held, HELD, KVC_COMPOSED_IN_HOST, "host memory", config->dram->name,
+                                        config->dram->capacity_bytes, diag);
+    if (status == KVC_OK && config->gpu != NULL) {
+        status = check_fits(held, HELD, KVC_COMPOSED_IN_GPU, "the memory of the GPU", config->gpu->name,
+                            config->gpu->memory_bytes, diag);
+    }
+    if (status != KVC_OK) {
+        return status;
     }
     if (config->has_values && kvc_megakv_slab_item_bytes(kvc_workload_key_bytes_max(workload),
                                                          kvc_workload_value_bytes_max(workload)) == 0) {
@@ -449,6 +572,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_clocks(config, &scenario->power, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_hot(config, &scenario->workload, diag);
     }
     return status == KVC_OK ? check_memory(config, &scenario->workload, diag) : status;
 }

@@ -40,15 +40,15 @@ struct user {
 
 /* Counters of all servers since they were opened. */
 struct sums {
-    struct kvc_index_stats index;
-    struct kvc_megakv_slab_stats slab;
+    struct kvc_index_stats index, hot_index;
+    struct kvc_megakv_slab_stats slab, hot_slab;
     double stage_requests[KVC_COMPOSED_STAGES_MAX];
 };
 
 struct simulation {
     struct kvc_replica replica;
     const struct kvc_scenario *scenario;
-    struct kvc_cuckoo_store *store;
+    const struct kvc_composed_stores *stores; /* NULL: there are none. */
     const struct kvc_platform *platform;
     struct kvc_socket *devices;
     struct user *users;
@@ -153,6 +153,11 @@ static void count(void *data, bool begins)
             sums->slab.reads += shard->slab_stats.reads;
             sums->slab.read_lines += shard->slab_stats.read_lines;
         }
+        shard = simulation->users[i].server.structures.hot.shard;
+        if (shard != NULL) {
+            kvc_index_stats_add(&sums->hot_index, &shard->index_stats);
+            sums->hot_slab.evicted += shard->slab_stats.evicted;
+        }
     }
 }
 
@@ -160,7 +165,7 @@ static void open_machines(void *state, const struct kvc_run_context *context, st
 {
     struct simulation *simulation = state;
     simulation->scenario = context->scenario;
-    simulation->store = context->state;
+    simulation->stores = context->state;
     simulation->platform = platform;
     simulation->count = kvc_scenario_shards(context->scenario);
     simulation->devices = kvc_array_of(simulation->count, sizeof(*simulation->devices));
@@ -211,9 +216,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
     const struct kvc_socket device = simulation->devices[number];
     char name[KVC_NAME_MAX];
     user->device = device;
-    kvc_composed_server_open(&user->server, simulation->scenario, simulation->store, replica, number,
-                             kvc_composed_hit_frac(simulation->scenario),
-                             kvc_composed_load_frac(simulation->scenario));
+    const struct kvc_composed_expected expected = kvc_composed_expect(simulation->scenario);
+    kvc_composed_server_open(&user->server, simulation->scenario, simulation->stores, replica, number,
+                             &expected);
     open_host(&user->cpu, simulation->platform, device.cpu);
     kvc_slice_mover_open_work(&user->dram, (uint32_t)device.dram);
     if (user->server.gpu != NULL) {
@@ -329,7 +334,9 @@ static void set_totals(const void *state, struct kvc_result *result)
         result->deletes += server->deletes;
     }
     result->gets = result->hits + result->misses;
-    result->preload_wall_s = simulation->store != NULL ? simulation->store->preload_wall_s : 0;
+    const struct kvc_composed_stores *stores = simulation->stores;
+    result->preload_wall_s = stores != NULL ? stores->store->preload_wall_s : 0;
+    result->preload_wall_s += stores != NULL && stores->hot != NULL ? stores->hot->preload_wall_s : 0;
 }
 
 static void report_kernel(const struct simulation *simulation, struct kvc_metrics *kernel)
@@ -358,17 +365,22 @@ static void report_kernel(const struct simulation *simulation, struct kvc_metric
     kvc_metrics_set(kernel, "evictions", (double)(last->slab.evicted - first->slab.evicted));
     kvc_metrics_set_ratio(kernel, "lines_per_read", (double)(last->slab.read_lines - first->slab.read_lines),
                           (double)(last->slab.reads - first->slab.reads));
+    if (kvc_composed_config_of(simulation->scenario)->has_hot) {
+        kvc_metrics_set(kernel, "hot_inserts", (double)(last->hot_index.inserts - first->hot_index.inserts));
+        kvc_metrics_set(kernel, "hot_evictions", (double)(last->hot_slab.evicted - first->hot_slab.evicted));
+    }
 }
 
 static void report_metrics(void *state, struct kvc_result *result)
 {
     const struct simulation *simulation = state;
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
-    double stretch = 0, dropped = 0, refused = 0;
+    double stretch = 0, dropped = 0, refused = 0, hots = 0;
     for (uint32_t i = 0; i < simulation->count; i++) {
         stretch = fmax(stretch, simulation->users[i].server.pace.stretch);
         dropped += (double)simulation->users[i].server.dropped;
         refused += (double)simulation->users[i].server.refused;
+        hots += (double)simulation->users[i].server.hots;
     }
     report_kernel(simulation, &result->kernel);
     for (uint32_t i = 0; i < config->stages; i++) { /* Requests may pass a stage by. */
@@ -381,6 +393,9 @@ static void report_metrics(void *state, struct kvc_result *result)
     kvc_metrics_set(&result->model, "memory_stretch", stretch);
     kvc_metrics_set(&result->model, "queue_drops", dropped - refused);
     kvc_metrics_set(&result->model, "queue_refusals", refused);
+    if (config->has_hot) {
+        kvc_metrics_set_ratio(&result->model, "hot_frac", hots, (double)result->gets);
+    }
     uint32_t part = 0;
     bool batches = config->batched < config->stages;
     for (uint32_t i = 0; i + 1 < config->stages && part + 1 < KVC_PATHS_PARTS_MAX; i++) {
@@ -447,20 +462,26 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    struct kvc_cuckoo_store *store = NULL;
     if (config->index == NULL) {
         return KVC_OK;
     }
+    struct kvc_composed_stores *stores = kvc_array_of(1, sizeof(*stores));
     const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
-    enum kvc_status status = kvc_cuckoo_store_create(scenario, &params, seed, progress, &store, diag);
-    *state = store;
+    enum kvc_status status = kvc_cuckoo_store_create(scenario, &params, seed, progress, &stores->store, diag);
+    if (status == KVC_OK && config->has_hot) {
+        const struct kvc_cuckoo_store_params hot = kvc_composed_hot_params_of(scenario);
+        status = kvc_cuckoo_store_create(scenario, &hot, seed, progress, &stores->hot, diag);
+    }
+    *state = stores;
     return status;
 }
 
 static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
 {
     const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
-    return kvc_cuckoo_store_sizes(&params, size);
+    const struct kvc_cuckoo_store_params hot = kvc_composed_hot_params_of(scenario);
+    uint32_t count = kvc_cuckoo_store_sizes(&params, size);
+    return count + kvc_cuckoo_store_sizes(&hot, size + count);
 }
 
 /* Returns the most frames of a socket at a time: those that clients keep in flight, or, of an open load,
@@ -507,10 +528,14 @@ static double memory_bytes(const struct kvc_scenario *scenario)
     kvc_composed_predict(scenario, predicted, NULL);
     double mops = predicted->throughput_mops, window_ns = kvc_composed_window_ns(scenario), store_bytes = 0;
     if (config->index != NULL) {
-        const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
-        store_bytes = kvc_cuckoo_store_memory_bytes(scenario, &params, config->means.item_bytes,
-                                                    kvc_replica_requests(scenario, window_ns, mops) *
-                                                        scenario->workload.set_frac);
+        const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario),
+                                             hot = kvc_composed_hot_params_of(scenario);
+        double requests = kvc_replica_requests(scenario, window_ns, mops),
+               writes = requests * scenario->workload.set_frac;
+        store_bytes = kvc_cuckoo_store_memory_bytes(scenario, &params, config->means.item_bytes, writes);
+        if (config->has_hot) { /* A GET takes what a SET has changed. */
+            store_bytes += kvc_cuckoo_store_memory_bytes(scenario, &hot, config->means.item_bytes, requests);
+        }
     }
     double bytes = store_bytes + run_memory_bytes(scenario, predicted) +
                    kvc_replica_memory_bytes(scenario, window_ns, kvc_scenario_shards(scenario));

@@ -214,6 +214,21 @@ static double log_item_bytes(const struct kvc_workload *workload)
     return bytes;
 }
 
+/* Sets the hot tier, whose items are those of slabs whatever holds the others. */
+static void set_hot(struct kvc_composed_config *config)
+{
+    const struct kvc_composed_options *options = config->options;
+    config->has_hot = options->hot.bytes > 0;
+    if (config->has_hot) { /* What the store's index knows takes no memory of its own. */
+        config->hot_index = kvc_composed_index_kind(options->hot.kernel);
+        config->hot_bytes = options->hot.bytes;
+        config->hot_items = floor(config->hot_bytes / config->means.item_bytes);
+        config->hot_index_bytes = config->hot_index != NULL
+                                      ? kvc_composed_index_bytes(config->hot_index, config->hot_items)
+                                      : kvc_cuckoo_index_bytes(config->hot_items);
+    }
+}
+
 static void set_structures(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_options *options = config->options;
@@ -316,6 +331,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     config->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
     config->gpu_clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
+    set_hot(config);
     set_structures(config, scenario);
     set_frames(config, scenario);
     set_batches(config);
@@ -328,6 +344,15 @@ uint64_t kvc_composed_room_of(const struct kvc_composed_config *config, uint32_t
     uint64_t stated = config->stage[stage].options->queue;
     bool ring = stated == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
     return ring ? config->nic->ring_frames : stated;
+}
+
+uint32_t kvc_composed_does(const struct kvc_composed_config *config)
+{
+    uint32_t does = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        does |= config->stage[i].options->does;
+    }
+    return does;
 }
 
 double kvc_composed_items(const struct kvc_composed_config *config)
@@ -372,4 +397,16 @@ struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_sce
         .sample_rate = config->sample_rate,
         .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL && config->has_values,
     };
+}
+
+struct kvc_cuckoo_store_params kvc_composed_hot_params_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
+    params.kind = config->hot_index;
+    params.index_bytes = config->hot_index_bytes;
+    params.slab_bytes = config->hot_bytes;
+    params.logs = false;
+    params.keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL;
+    return params;
 }

@@ -58,6 +58,12 @@ enum kvc_composed_does {
     KVC_COMPOSED_ERASE = 1 << 4,   /* Erases evicted items, and the keys of DELETEs, from the index. */
     KVC_COMPOSED_COMPARE = 1 << 5, /* Compares the keys of found items with those of GETs. */
     KVC_COMPOSED_READ = 1 << 6,    /* Reads the values of found items. */
+    /* Of the hot tier: */
+    KVC_COMPOSED_HOT_SEARCH = 1 << 7, /* Searches its index for the keys of GETs. */
+    KVC_COMPOSED_HOT_READ = 1 << 8,   /* Reads the values that it has. */
+    KVC_COMPOSED_HOT_FILL =
+        1 << 9, /* Copies found items that it lacks into it, and evicts others for them. */
+    KVC_COMPOSED_HOT_ERASE = 1 << 10, /* Takes the keys of SETs and DELETEs out of it. */
 };
 
 /* Conditions of a stage, as bits. Those of one kind are alternatives. */
@@ -69,6 +75,8 @@ enum kvc_composed_when {
     KVC_COMPOSED_WHEN_MISS = 1 << 4,
     KVC_COMPOSED_WHEN_LARGE = 1 << 5,
     KVC_COMPOSED_WHEN_SMALL = 1 << 6,
+    KVC_COMPOSED_WHEN_HOT = 1 << 7,  /* GETs that the hot tier answers. */
+    KVC_COMPOSED_WHEN_COLD = 1 << 8, /* All other requests. */
 };
 
 /* How frames are spread over the pipelines. */
@@ -99,6 +107,14 @@ struct kvc_composed_values_options {
     int kernel;   /* enum kvc_composed_values. */
     int memory;   /* enum kvc_composed_memory. */
     double bytes; /* 0: auto. */
+};
+
+/* A cache of items in front of the store: an index and items of its own. */
+struct kvc_composed_hot_options {
+    int kernel;   /* Number in kvc_composed_index_kernels; 0: the store's index knows what is hot. */
+    int memory;   /* enum kvc_composed_memory. */
+    double bytes; /* Item memory; 0: there is no hot tier. */
+    double admit; /* Share of the found items that the tier takes when it is filled. */
 };
 
 struct kvc_composed_batch_options {
@@ -144,6 +160,7 @@ struct kvc_composed_options {
     double gpu_core_hz; /* Core clock of the GPU's clock pair; 0: the fastest. */
     struct kvc_composed_index_options index;
     struct kvc_composed_values_options values;
+    struct kvc_composed_hot_options hot;
     struct kvc_composed_batch_options batch;
     uint32_t stage_count;
     struct kvc_composed_stage_options stage[KVC_COMPOSED_STAGES_MAX];
@@ -193,11 +210,15 @@ struct kvc_composed_config {
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
-    bool logs;                 /* A log holds them. */
-    double keys;               /* Of a shard, on average. */
-    double index_bytes, slots; /* Of a shard. */
-    double value_bytes;        /* Item memory of a shard. */
-    double full_bytes;         /* Of all shards. */
+    bool logs;                              /* A log holds them. */
+    double keys;                            /* Of a shard, on average. */
+    double index_bytes, slots;              /* Of a shard. */
+    double value_bytes;                     /* Item memory of a shard. */
+    bool has_hot;                           /* The store has a hot tier. */
+    const struct kvc_index_kind *hot_index; /* NULL: the store's index knows what is hot. */
+    double hot_index_bytes, hot_bytes;      /* Its index and its item memory in a shard. */
+    double hot_items;                       /* Items that a shard's tier has room for. */
+    double full_bytes;                      /* Of all shards. */
     uint64_t sample_rate;
     struct kvc_cuckoo_means means; /* The size of an item is that of the kernel of the values. */
     double llc_frac; /* Share of the first lines of items and buckets that the last-level cache holds. */
@@ -237,10 +258,14 @@ uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_mode
 
 /* Returns the parameters of a scenario's structures. */
 struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_scenario *scenario);
+struct kvc_cuckoo_store_params kvc_composed_hot_params_of(const struct kvc_scenario *scenario);
 
 /* Returns the most jobs that wait for a stage, of one pipeline; 0: any number. The ring of the ports holds
  * frames in front of the stage that receives them. */
 uint64_t kvc_composed_room_of(const struct kvc_composed_config *config, uint32_t stage);
+
+/* Returns the operations of all stages, as bits of enum kvc_composed_does. */
+uint32_t kvc_composed_does(const struct kvc_composed_config *config);
 
 /* Returns the items that a shard has room for. */
 double kvc_composed_items(const struct kvc_composed_config *config);

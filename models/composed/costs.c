@@ -15,11 +15,9 @@ void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_c
         sum->op_bytes[op] += times * counts->op_bytes[op];
     }
     sum->hits += times * counts->hits;
+    sum->hots += times * counts->hots;
     sum->request_bytes += times * counts->request_bytes;
     sum->response_bytes += times * counts->response_bytes;
-    sum->written_bytes += times * counts->written_bytes;
-    sum->items += times * counts->items;
-    sum->item_lines += times * counts->item_lines;
 }
 
 /* How often the work of a stage counts for a batch. */
@@ -79,25 +77,18 @@ static struct touched touched_by(const struct kvc_composed_config *config,
                                  const struct kvc_composed_counts *counts,
                                  const struct kvc_composed_work *work)
 {
-    uint32_t does = stage->options->does;
     struct touched touched = {.random = work->lines, .streamed_bytes = work->bytes};
     touched.random += counts->search_lines + counts->insert_lines + counts->erase_lines;
-    if ((does & KVC_COMPOSED_PARSE) != 0) {
+    if ((stage->options->does & KVC_COMPOSED_PARSE) != 0) {
         touched.passing_bytes += counts->request_bytes;
         touched.packets = packet_lines(config, counts);
     }
-    if ((does & KVC_COMPOSED_WRITE) != 0) { /* From the request to an item that follows the one before it. */
-        touched.streamed_bytes += counts->op_bytes[KVC_OP_SET] + counts->written_bytes;
-        touched.passing_bytes += counts->written_bytes; /* A store reads its line before it writes it. */
-    }
-    bool reads = (does & KVC_COMPOSED_READ) != 0;
-    if (reads) { /* The line with the key is the first of the item. */
-        touched.random += counts->items;
-        touched.following += counts->item_lines - counts->items;
-        touched.streamed_bytes += counts->op_bytes[KVC_OP_GET];
-    } else if ((does & KVC_COMPOSED_COMPARE) != 0) {
-        touched.random += counts->compared;
-    }
+    /* From the request to an item that follows the one before it, whose line a store reads before it writes
+     * it; and from an item, whose first line has the key, to the response. */
+    touched.streamed_bytes += counts->copied_bytes + counts->written_bytes;
+    touched.passing_bytes += counts->written_bytes;
+    touched.random += counts->items + counts->compared;
+    touched.following += counts->item_lines - counts->items;
     return touched;
 }
 
@@ -167,10 +158,7 @@ static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *confi
     add_kernel(config, stage, clock, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
     add_kernel(config, stage, clock, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
                counts->insert_lines + counts->erase_lines, &kernel);
-    uint32_t does = stage->options->does;
-    double accesses = work.lines + ((does & KVC_COMPOSED_READ) != 0      ? counts->item_lines
-                                    : (does & KVC_COMPOSED_COMPARE) != 0 ? counts->compared
-                                                                         : 0);
+    double accesses = work.lines + counts->item_lines + counts->compared;
     if (accesses > 0) {
         double amount_ns = 2 * accesses / kvc_gpu_sectors_per_s(gpu) * 1e9;
         kernel.amount_ns += amount_ns;

@@ -14,19 +14,20 @@ struct kvc_composed_counts {
     double requests;               /* Requests of all operations. */
     double ops[KVC_OP_COUNT];      /* Requests by operation. */
     double hits;                   /* GETs that hit. */
+    double hots;                   /* GETs that the hot tier answers. */
     double op_bytes[KVC_OP_COUNT]; /* Keys, and values of SETs and of GETs that have found them [bytes]. */
     double request_bytes, response_bytes; /* Of requests and responses in frames [bytes]. */
     /* The following are those of a stage. */
     double searches, search_lines; /* Searches, and lines of the index that they touched. */
     double inserts, insert_lines;
     double erases, erase_lines;
-    double written_bytes;     /* Bytes of items that SETs write. */
-    double compared;          /* Items whose keys are compared. */
+    double written_bytes;     /* Bytes of items that are written. */
+    double compared;          /* Items whose keys alone are compared. */
     double items, item_lines; /* Items that are read, and their lines. */
+    double copied_bytes;      /* Keys that are read or written, and values [bytes]. */
 };
 
-/* Adds `times` times the requests of `counts`, and what they write and read, to a sum; what one stage touched
- * of the index is left out. */
+/* Adds `times` times the requests of `counts` to a sum; what one stage touched is left out. */
 void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_composed_counts *counts,
                              double times);
 

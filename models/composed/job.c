@@ -20,6 +20,7 @@ struct kvc_composed_job *kvc_composed_job_create(uint32_t rows, uint32_t key_str
     job->location = kvc_array_of(rows, sizeof(*job->location));
     job->outcome = kvc_array_of(rows, sizeof(*job->outcome));
     job->kept = kvc_array_of(rows, sizeof(*job->kept));
+    job->hot = kvc_array_of(rows, sizeof(*job->hot));
     return job;
 }
 
@@ -32,6 +33,7 @@ void kvc_composed_job_free(struct kvc_composed_job *job)
     free(job->location);
     free(job->outcome);
     free(job->kept);
+    free(job->hot);
     free(job->evicted);
     kvc_composed_writes_free(&job->later.writes);
     free(job);
@@ -43,7 +45,8 @@ double kvc_composed_job_memory_bytes(double rows, double used, uint32_t key_stri
     return sizeof(*job) + kvc_batch_memory_bytes(rows, used, key_stride) +
            kvc_array_memory_bytes(rows, used, sizeof(*job->location)) +
            kvc_array_memory_bytes(rows, used, sizeof(*job->outcome)) +
-           kvc_array_memory_bytes(rows, used, sizeof(*job->kept));
+           kvc_array_memory_bytes(rows, used, sizeof(*job->kept)) +
+           kvc_array_memory_bytes(rows, used, sizeof(*job->hot));
 }
 
 void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_composed_job *from,
@@ -65,6 +68,7 @@ void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_comp
     memcpy(job->location + at, from->location + first, count * sizeof(*job->location));
     memcpy(job->outcome + at, from->outcome + first, count * sizeof(*job->outcome));
     memcpy(job->kept + at, from->kept + first, count * sizeof(*job->kept));
+    memcpy(job->hot + at, from->hot + first, count * sizeof(*job->hot));
     to->count += count;
     for (uint32_t i = first; i < first + count; i++) {
         job->kept_count += from->kept[i];
@@ -107,6 +111,7 @@ static void move_row(struct kvc_composed_job *job, uint32_t to, uint32_t from)
     job->location[to] = job->location[from];
     job->outcome[to] = job->outcome[from];
     job->kept[to] = job->kept[from];
+    job->hot[to] = job->hot[from];
 }
 
 void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to)
@@ -132,13 +137,15 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
 {
     const struct kvc_batch *rows = job->rows;
     struct kvc_composed_counts counts = {.requests = rows->count};
-    uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, set_bytes = 0, value_bytes = 0;
+    uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, hots = 0, set_bytes = 0,
+             value_bytes = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         ops[rows->op[i]]++;
         keys[rows->op[i]] += rows->key_bytes[i];
         set_bytes += rows->op[i] == KVC_OP_SET ? rows->value_bytes[i] : 0;
         bool hit = job->outcome[i] == KVC_COMPOSED_HIT, fetched = job->outcome[i] == KVC_COMPOSED_FETCHED;
         hits += hit;
+        hots += job->hot[i];
         value_bytes += hit || fetched ? rows->value_bytes[i] : 0;
     }
     for (int op = 0; op < KVC_OP_COUNT; op++) {
@@ -146,6 +153,7 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
         counts.op_bytes[op] = (double)keys[op];
     }
     counts.hits = (double)hits;
+    counts.hots = (double)hots;
     double keys_bytes =
         counts.op_bytes[KVC_OP_GET] + counts.op_bytes[KVC_OP_SET] + counts.op_bytes[KVC_OP_DELETE];
     counts.op_bytes[KVC_OP_SET] += (double)set_bytes;
@@ -162,7 +170,8 @@ bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, ui
 {
     static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
                                      KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
-                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
+                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL,
+                                     KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD};
     uint32_t has = 1u << job->rows->op[row];
     static const uint32_t outcomes[KVC_COMPOSED_OUTCOMES] = {
         [KVC_COMPOSED_HIT] = KVC_COMPOSED_WHEN_HIT,
@@ -171,6 +180,7 @@ bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, ui
     };
     has |= outcomes[job->outcome[row]];
     has |= job->rows->value_bytes[row] >= large_bytes ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL;
+    has |= job->hot[row] != 0 ? KVC_COMPOSED_WHEN_HOT : KVC_COMPOSED_WHEN_COLD;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         if ((when & kinds[i]) != 0 && (when & kinds[i] & has) == 0) {
             return false;

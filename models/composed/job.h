@@ -40,6 +40,7 @@ struct kvc_composed_job {
     uint32_t *location; /* By row: of a GET's item once it is searched for, of a SET's once it is written. */
     uint8_t *outcome;   /* By row: enum kvc_composed_outcome. */
     uint8_t *kept;      /* By row: whether it runs through the structures. */
+    uint8_t *hot;       /* By row: whether the hot tier answers it. */
     uint32_t kept_count;
     struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
     uint32_t evicted_count, evicted_room;

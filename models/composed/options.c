@@ -10,9 +10,11 @@ static const char *const memories[] = {"host", "gpu", NULL};
 static const char *const places[] = {"cpu",       "gpu",     "fpga",     "nic.rx", "nic.tx",
                                      "pcie.down", "pcie.up", "database", NULL};
 static const char *const pers[] = {"request", "batch", "byte", NULL};
-static const char *const operations[] = {"parse", "write",   "search", "insert",
-                                         "erase", "compare", "read",   NULL};
-static const char *const conditions[] = {"get", "set", "delete", "hit", "miss", "large", "small", NULL};
+static const char *const operations[] = {"parse",    "write",    "search",    "insert",
+                                         "erase",    "compare",  "read",      "hot.search",
+                                         "hot.read", "hot.fill", "hot.erase", NULL};
+static const char *const conditions[] = {"get",   "set",   "delete", "hit",  "miss",
+                                         "large", "small", "hot",    "cold", NULL};
 static const char *const requests[] = {"get", "set", "delete", NULL};
 static const char *const spreads[] = {"connections", "keys", "turns", NULL};
 static const char *const fulls[] = {"wait", "drop", "refuse", NULL};
@@ -51,6 +53,24 @@ static const struct kvc_option value_rows[] = {
 
 static const struct kvc_option_table value_options =
     KVC_OPTION_TABLE(kvc_composed_values_options, value_rows, "values");
+
+static const struct kvc_option hot_rows[] = {
+    KVC_CHOICE_ROW(
+        kvc_composed_hot_options, "kernel", kernel, kernels, "none",
+        "the real code of the tier's own index; none: the store's index, in the same memory, knows what "
+        "is hot"),
+    KVC_CHOICE_ROW(kvc_composed_hot_options, "memory", memory, memories, "host",
+                   "memory that holds the tier, which stages on the same side use"),
+    KVC_REAL_ROW(
+        kvc_composed_hot_options, "size", bytes, KVC_UNIT_BYTES, 0, 137438953472.0, "0B",
+        "item memory of the tier of each socket, of which CLOCK evicts; a larger one answers more GETs; "
+        "0: the store has no hot tier"),
+    KVC_REAL_ROW(kvc_composed_hot_options, "admit", admit, KVC_UNIT_NONE, 0.001, 1, "1",
+                 "share of the items that hot.fill finds wanting which it copies; a smaller one writes less"),
+};
+
+static const struct kvc_option_table hot_options =
+    KVC_OPTION_TABLE(kvc_composed_hot_options, hot_rows, "hot");
 
 static const struct kvc_option batch_rows[] = {
     KVC_COUNT_ROW(
@@ -123,13 +143,16 @@ static const struct kvc_option stage_rows[] = {
     WORK_ROWS(kvc_composed_stage_options, own.),
     KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
                  "further work, for a stage that has some for each request and some for each batch"),
-    KVC_WORDS_ROW(kvc_composed_stage_options, "does", does, operations, "",
-                  "operations on the real index and values, whose lines are charged to the stage; "
-                  "parse: reads the packet, which the NIC has put into the last-level cache"),
+    KVC_WORDS_ROW(
+        kvc_composed_stage_options, "does", does, operations, "",
+        "operations on the real index and values, whose lines are charged to the stage; "
+        "parse: reads the packet, which the NIC has put into the last-level cache; hot.search, hot.read: "
+        "answers GETs from the hot tier; hot.fill: copies what a GET has found elsewhere into it; "
+        "hot.erase: takes what SETs and DELETEs change out of it"),
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "when", when, conditions, "",
-        "requests that the stage is for; the others pass it by at once, as a batch of their own; empty: "
-        "all"),
+        "requests that the stage is for; the others pass it by at once, as a batch of their own; hot: GETs "
+        "that the hot tier answers; cold: all others; empty: all"),
     KVC_WORDS_ROW(kvc_composed_stage_options, "of", of, requests, "get, set, delete",
                   "requests that its own work counts; the batch stays together"),
     KVC_REAL_ROW(
@@ -184,6 +207,8 @@ static const struct kvc_option rows[] = {
         .auto_word = "auto", .auto_value = 0),
     KVC_GROUP_ROW(kvc_composed_options, "index", index, &index_options, "the index of each socket"),
     KVC_GROUP_ROW(kvc_composed_options, "values", values, &value_options, "the items of each socket"),
+    KVC_GROUP_ROW(kvc_composed_options, "hot", hot, &hot_options,
+                  "copies of the most popular items of each socket in another memory, in front of the store"),
     KVC_GROUP_ROW(kvc_composed_options, "batch", batch, &batch_options, "how requests form batches"),
     KVC_LIST_ROW(kvc_composed_options, "stages", stage, stage_count, &stage_options,
                  "the stages that requests pass through, in order; the last one answers them"),

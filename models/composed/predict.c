@@ -20,6 +20,8 @@
 #include "sim/base/seeds.h"
 #include "sim/metrics/bottleneck.h"
 #include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/reuse.h"
 #include "sim/workload/keys/set_cache.h"
 #include "sim/workload/source/fill.h"
 
@@ -48,7 +50,15 @@ static double log_hit_frac(const struct kvc_scenario *scenario, double items)
     return hits;
 }
 
-double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
+/* Returns to which share the index is full when the run begins; 0: there is none. */
+static double load_frac_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double keys = (double)scenario->workload.keys / config->shards;
+    return config->index != NULL ? fmin(fmin(keys, kvc_composed_items(config)) / config->slots, 1) : 0;
+}
+
+static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     if (config->index == NULL) {
@@ -59,29 +69,53 @@ double kvc_composed_hit_frac(const struct kvc_scenario *scenario)
     double held = in_log ? log_hit_frac(scenario, config->shards * fmin(items, config->slots))
                          : kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots,
                                                config->shards * items);
-    return held * kvc_composed_index_lines(config->index, kvc_composed_load_frac(scenario)).kept;
+    return held * kvc_composed_index_lines(config->index, load_frac).kept;
 }
 
-double kvc_composed_load_frac(const struct kvc_scenario *scenario)
+/* Returns the share of the GETs that the hot tier answers. CLOCK keeps about what LRU would. A key is in the
+ * tier if the tier has taken it since it was last changed. Without fills, what the preload left stays. */
+static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    double keys = (double)scenario->workload.keys / config->shards;
-    return config->index != NULL ? fmin(fmin(keys, kvc_composed_items(config)) / config->slots, 1) : 0;
+    const struct kvc_workload *workload = &scenario->workload;
+    double items = config->hot_items * config->shards, share = 0;
+    double taken = workload->get_frac * config->options->hot.admit,
+           changed = workload->set_frac + workload->delete_frac;
+    if (!config->has_hot || workload->get_frac <= 0) {
+        return 0;
+    }
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        share = kvc_cuckoo_hit_frac(workload, INFINITY, items);
+    } else if ((kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0) {
+        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
+        kvc_reuse_shares(workload, &reuse, &items, 1, &share);
+    } else {
+        share = kvc_popularity_mass(workload, items);
+    }
+    return fmin(share * taken / (taken + changed), hit_frac);
+}
+
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario)
+{
+    struct kvc_composed_expected expected = {.load_frac = load_frac_of(scenario)};
+    expected.hit_frac = hit_frac_of(scenario, expected.load_frac);
+    expected.hot_frac = hot_frac_of(scenario, expected.hit_frac);
+    return expected;
 }
 
 /* ---- the mean request ---- */
 
 /* The kinds of requests: by operation, outcome and size. */
-enum { HITS, MISSES, SETS, DELETES, CLASSES };
+enum { HOTS, HITS, MISSES, SETS, DELETES, CLASSES };
 
 struct mix {
-    double load_frac, hit_frac;
+    struct kvc_composed_expected expected;
     const struct kvc_workload *workload;
     struct kvc_fill frame; /* Mean requests of a frame, and how long they wait for it. */
     bool clients_wait;     /* Clients send when they are answered. */
     double shard_frac;     /* Share of the requests that the fullest socket gets. */
     double fullest;        /* Requests of the fullest pipeline of a socket over the mean of all. */
-    struct kvc_composed_lines lines;
+    struct kvc_composed_lines lines, hot_lines;
     struct kvc_composed_counts kind[CLASSES][2]; /* Per request of the load; [1]: with a large value. */
     double missed_bytes[2];                      /* Values of GETs that miss, per request of the load. */
 };
@@ -89,27 +123,30 @@ struct mix {
 static void add_sample(struct mix *mix, const struct kvc_composed_config *config,
                        const struct kvc_cuckoo_size_sample *sample)
 {
-    static const enum kvc_op ops[CLASSES] = {KVC_OP_GET, KVC_OP_GET, KVC_OP_SET, KVC_OP_DELETE};
+    static const enum kvc_op ops[CLASSES] = {KVC_OP_GET, KVC_OP_GET, KVC_OP_GET, KVC_OP_SET, KVC_OP_DELETE};
     double key_bytes = sample->key_bytes, value_bytes = sample->value_bytes;
     double in = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
     double out = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
     for (int class = 0; class < CLASSES; class ++) {
         struct kvc_composed_counts *kind = &mix->kind[class][value_bytes >= config->options->large_bytes];
         enum kvc_op op = ops[class];
-        double share = sample->requests[op] * (class == HITS     ? mix->hit_frac
-                                               : class == MISSES ? 1 - mix->hit_frac
+        const struct kvc_composed_expected *expected = &mix->expected;
+        double share = sample->requests[op] * (class == HOTS     ? expected->hot_frac
+                                               : class == HITS   ? expected->hit_frac - expected->hot_frac
+                                               : class == MISSES ? 1 - expected->hit_frac
                                                                  : 1);
-        bool hit = class == HITS, set = class == SETS;
+        bool hit = class == HOTS || class == HITS, set = class == SETS;
+        double touched_bytes = kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes);
         kind->requests += share;
         kind->ops[op] += share;
         kind->hits += hit ? share : 0;
+        kind->hots += class == HOTS ? share : 0;
         kind->op_bytes[op] += share * (key_bytes + (hit || set ? value_bytes : 0));
         kind->request_bytes += share * (in + key_bytes + (set ? value_bytes : 0));
         kind->response_bytes += share * (out + (hit ? value_bytes : 0));
         mix->missed_bytes[value_bytes >= config->options->large_bytes] +=
             class == MISSES ? share * value_bytes : 0;
-        kind->written_bytes +=
-            set ? share * kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes) : 0;
+        kind->written_bytes += set || class == HITS || class == MISSES ? share * touched_bytes : 0;
         kind->items += hit ? share : 0;
         kind->item_lines +=
             hit ? share * kvc_cuckoo_item_lines(config->dram, sample->key_bytes, sample->value_bytes) : 0;
@@ -145,12 +182,14 @@ static struct mix mix_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
-    struct mix mix = {.hit_frac = kvc_composed_hit_frac(scenario),
-                      .load_frac = kvc_composed_load_frac(scenario)};
+    struct mix mix = {.expected = kvc_composed_expect(scenario)};
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
     if (config->index != NULL) {
-        mix.lines = kvc_composed_index_lines(config->index, mix.load_frac);
+        mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
+    }
+    if (config->has_hot) {
+        mix.hot_lines = kvc_composed_hot_lines(config, mix.expected.load_frac);
     }
     mix.shard_frac =
         kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
@@ -164,12 +203,15 @@ static struct mix mix_of(const struct kvc_scenario *scenario)
 
 static bool meets(int class, bool large, uint32_t when)
 {
-    static const uint32_t is[CLASSES] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT,
-                                         KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_MISS,
-                                         KVC_COMPOSED_WHEN_SET, KVC_COMPOSED_WHEN_DELETE};
+    static const uint32_t is[CLASSES] = {
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_HOT,
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_COLD,
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_MISS | KVC_COMPOSED_WHEN_COLD,
+        KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_COLD, KVC_COMPOSED_WHEN_DELETE | KVC_COMPOSED_WHEN_COLD};
     static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
                                      KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
-                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL};
+                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL,
+                                     KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD};
     uint32_t has = is[class] | (large ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL);
     bool met = true;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -190,28 +232,77 @@ static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage,
     return false;
 }
 
+/* Adds what a stage copies of `requests` times the requests of a kind. */
+static void add_items(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind, int class,
+                      uint32_t does, double requests)
+{
+    uint32_t reads = class == HOTS                      ? KVC_COMPOSED_HOT_READ
+                     : class == HITS || class == MISSES ? KVC_COMPOSED_READ
+                                                        : KVC_COMPOSED_WRITE;
+    bool copies = (does & reads) != 0, compares = class == HITS && (does & KVC_COMPOSED_COMPARE) != 0;
+    counts->copied_bytes += copies ? requests * kind->op_bytes[class == SETS ? KVC_OP_SET : KVC_OP_GET] : 0;
+    counts->items += copies ? requests * kind->items : 0;
+    counts->item_lines += copies ? requests * kind->item_lines : 0;
+    counts->compared += compares && !copies ? requests * kind->items : 0;
+    counts->written_bytes += copies && class == SETS ? requests * kind->written_bytes : 0;
+}
+
+/* Adds what a stage does to the hot tier, of which a fill evicts an item. */
+static void add_hot(const struct kvc_composed_config *config, const struct mix *mix, uint32_t does,
+                    const struct kvc_composed_counts *found, struct kvc_composed_counts *counts)
+{
+    bool own = config->hot_index != NULL;
+    double gets = counts->ops[KVC_OP_GET], writes = counts->ops[KVC_OP_SET] + counts->ops[KVC_OP_DELETE];
+    if ((does & KVC_COMPOSED_HOT_SEARCH) != 0) {
+        counts->searches += gets;
+        counts->search_lines +=
+            counts->hots * mix->hot_lines.hit + (gets - counts->hots) * mix->hot_lines.miss;
+    }
+    if ((does & KVC_COMPOSED_HOT_FILL) != 0) {
+        double admit = config->options->hot.admit, fills = found->requests * admit;
+        counts->inserts += fills;
+        counts->insert_lines += fills * mix->hot_lines.insert;
+        counts->erases += fills;
+        counts->erase_lines += fills * mix->hot_lines.erase;
+        counts->written_bytes += found->written_bytes * admit;
+        counts->copied_bytes += found->op_bytes[KVC_OP_GET] * admit;
+    }
+    if ((does & KVC_COMPOSED_HOT_ERASE) != 0 && own) {
+        counts->erases += writes;
+        counts->erase_lines += writes * mix->hot_lines.erase;
+    }
+}
+
 /* Returns what a stage does for a batch of `requests` requests of the load. */
 static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config, const struct mix *mix,
                                             uint32_t stage, double requests)
 {
     const struct kvc_composed_stage_options *options = config->stage[stage].options;
-    struct kvc_composed_counts counts = {0};
+    struct kvc_composed_counts counts = {0}, found = {0};
+    uint32_t does = options->does;
     for (int class = 0; class < CLASSES; class ++) {
         for (int large = 0; large < 2; large++) {
+            const struct kvc_composed_counts *kind = &mix->kind[class][large];
             if (meets(class, large, options->when)) {
                 bool fetched = class == MISSES && is_fetched(config, stage, large);
                 double value_bytes = fetched ? requests * mix->missed_bytes[large] : 0;
-                kvc_composed_counts_add(&counts, &mix->kind[class][large], requests);
+                kvc_composed_counts_add(&counts, kind, requests);
                 counts.response_bytes += value_bytes;
                 counts.op_bytes[KVC_OP_GET] += value_bytes;
+                add_items(&counts, kind, class, does, requests);
+                if (class == HITS || fetched) {
+                    kvc_composed_counts_add(&found, kind, requests);
+                    found.written_bytes += requests * kind->written_bytes;
+                    found.op_bytes[KVC_OP_GET] += value_bytes;
+                }
             }
         }
     }
-    uint32_t does = options->does;
     if ((does & KVC_COMPOSED_SEARCH) != 0) {
-        counts.searches = counts.ops[KVC_OP_GET];
+        double known = config->hot_index != NULL ? counts.hots : 0; /* By the tier's own index. */
+        counts.searches = counts.ops[KVC_OP_GET] - known;
         counts.search_lines =
-            counts.hits * mix->lines.hit + (counts.searches - counts.hits) * mix->lines.miss;
+            (counts.hits - known) * mix->lines.hit + (counts.ops[KVC_OP_GET] - counts.hits) * mix->lines.miss;
     }
     if ((does & KVC_COMPOSED_INSERT) != 0) {
         counts.inserts = counts.ops[KVC_OP_SET];
@@ -222,7 +313,7 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
         counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] : 0);
         counts.erase_lines = counts.erases * mix->lines.erase;
     }
-    counts.compared = counts.items;
+    add_hot(config, mix, does, &found, &counts);
     return counts;
 }
 
@@ -391,13 +482,27 @@ static double fill_ns(const struct kvc_composed_config *config, const struct mix
     return requests < batch_most(config) && isfinite(closes_ns) ? closes_ns : fmin(join_ns, closes_ns);
 }
 
+/* Returns the time in which a request joins a batch of a pipeline at least, while others wait for it: they
+ * wait in front of the last stage that has room for them before the batches [ns]. */
+static double joins_ns_of(const struct kvc_composed_config *config, const struct demands *demands)
+{
+    double joins_ns = 0;
+    for (uint32_t i = config->batched; i-- > 0;) {
+        const struct kvc_composed_stage *stage = &config->stage[i];
+        joins_ns = fmax(joins_ns, demands->pool_ns[stage->pool] * config->pipelines);
+        if (stage->options->queue == 0) {
+            break;
+        }
+    }
+    return joins_ns;
+}
+
 /* Returns the demands with batches of `batch` requests. */
 static struct demands demands_with(const struct kvc_composed_config *config, const struct mix *mix,
                                    double per_ns, double batch)
 {
     struct demands demands = {.requests = batch};
     double inside_ns = 0;
-    uint32_t before = (1u << config->batched) - 1;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
@@ -421,12 +526,10 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         bool batches = config->pool[i].stages >> config->batched != 0;
         demands.slowest_ns = fmax(demands.slowest_ns, pool_ns);
         demands.batched_ns = batches ? fmax(demands.batched_ns, pool_ns) : demands.batched_ns;
-        bool joins = (config->pool[i].stages & before) != 0;
-        demands.joins_ns =
-            joins ? fmax(demands.joins_ns, demands.pool_ns[i] * config->pipelines) : demands.joins_ns;
     }
     demands.batched_ns = fmax(demands.batched_ns, demands.card_ns);
     if (config->batched < config->stages) {
+        demands.joins_ns = joins_ns_of(config, &demands);
         double buffers = (double)config->options->batch.buffers * config->pipelines;
         inside_ns += fill_ns(config, mix, batch, demands.joins_ns);
         demands.buffers_ns = inside_ns / (buffers * batch);
@@ -700,7 +803,10 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     kvc_composed_set_power(scenario, per_ns * demands.card_ns, per_ns * demands.memory_ns, result);
     struct kvc_metrics *model = &result->model;
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
-    kvc_metrics_set(model, "hit_frac", mix.hit_frac);
+    kvc_metrics_set(model, "hit_frac", mix.expected.hit_frac);
+    if (config->has_hot) {
+        kvc_metrics_set(model, "hot_frac", mix.expected.hot_frac);
+    }
     kvc_metrics_set(model, "requests_per_batch",
                     config->batched < config->stages ? demands.requests : mix.frame.requests);
     kvc_metrics_set(model, "fullest_pipeline_over_mean", mix.fullest);

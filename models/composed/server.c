@@ -725,6 +725,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
         rows->sent_ns[i] = saturates ? now_ns + server->stopped_ns : rows->sent_ns[i];
         job->outcome[i] = rows->op[i] == KVC_OP_GET ? KVC_COMPOSED_HIT : KVC_COMPOSED_DONE;
         job->location[i] = KVC_LOCATION_NONE;
+        job->hot[i] = 0;
     }
     kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
     kvc_composed_structures_keep(&server->structures, job, 0);
@@ -861,10 +862,10 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
 }
 
 void kvc_composed_server_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
-                              struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
-                              double hit_frac, double load_frac)
+                              const struct kvc_composed_stores *stores, struct kvc_replica *replica,
+                              uint32_t number, const struct kvc_composed_expected *expected)
 {
-    kvc_composed_state_open(server, scenario, store, replica, number, hit_frac, load_frac);
+    kvc_composed_state_open(server, scenario, stores, replica, number, expected);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
         kvc_events_add(&server->events, config->options->batch.every_ns, CYCLES, 0, 0);

@@ -18,8 +18,8 @@
 
 /* Opens the server of a shard as kvc_composed_state_open() does, which also says how it is closed. */
 void kvc_composed_server_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
-                              struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
-                              double hit_frac, double load_frac);
+                              const struct kvc_composed_stores *stores, struct kvc_replica *replica,
+                              uint32_t number, const struct kvc_composed_expected *expected);
 
 /* Simulates up to time_ns; the slice ends at slice_end_ns. */
 void kvc_composed_server_advance(struct kvc_composed_server *server, double time_ns, double slice_end_ns);

@@ -38,8 +38,8 @@ static void open_stations(struct kvc_composed_server *server)
 }
 
 void kvc_composed_state_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
-                             struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
-                             double hit_frac, double load_frac)
+                             const struct kvc_composed_stores *stores, struct kvc_replica *replica,
+                             uint32_t number, const struct kvc_composed_expected *expected)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     uint64_t seed = replica->context->seed;
@@ -49,8 +49,8 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                                            .source = replica->source,
                                            .number = number,
                                            .pace = kvc_composed_pace_of(config)};
-    kvc_composed_structures_open(&server->structures, config, store, number, replica->source, hit_frac,
-                                 load_frac, seed);
+    kvc_composed_structures_open(&server->structures, config, stores, number, replica->source, expected,
+                                 seed);
     kvc_composed_storage_open(&server->storage, config, &server->events, seed, number);
     open_stations(server);
     server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));

@@ -76,7 +76,7 @@ struct kvc_composed_server {
     double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];
     double stage_requests[KVC_COMPOSED_STAGES_MAX]; /* Requests that each stage has worked for. */
     uint64_t outcome[KVC_COMPOSED_OUTCOMES];        /* Requests answered within the measured time. */
-    uint64_t sets, deletes, completed;
+    uint64_t sets, deletes, completed, hots;
     uint64_t served;                  /* Requests answered since the server was opened. */
     uint64_t dropped;                 /* Requests of the measured time that full queues turned away. */
     uint64_t refused;                 /* Those of them that were answered with an error. */
@@ -89,11 +89,11 @@ struct kvc_composed_server {
     double advanced_ns, stopped_ns;
 };
 
-/* Opens the state of a shard's server. The scenario, the store, and the replica must outlive it. Exits with
+/* Opens the state of a shard's server. The scenario, the stores, and the replica must outlive it. Exits with
  * status 3 if memory is short. */
 void kvc_composed_state_open(struct kvc_composed_server *server, const struct kvc_scenario *scenario,
-                             struct kvc_cuckoo_store *store, struct kvc_replica *replica, uint32_t number,
-                             double hit_frac, double load_frac);
+                             const struct kvc_composed_stores *stores, struct kvc_replica *replica,
+                             uint32_t number, const struct kvc_composed_expected *expected);
 void kvc_composed_state_close(struct kvc_composed_server *server);
 
 #endif

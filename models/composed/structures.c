@@ -12,18 +12,27 @@
 /* ---- structures of a shard ---- */
 
 void kvc_composed_structures_open(struct kvc_composed_structures *structures,
-                                  const struct kvc_composed_config *config, struct kvc_cuckoo_store *store,
-                                  uint32_t shard, const struct kvc_source *source, double hit_frac,
-                                  double load_frac, uint64_t seed)
+                                  const struct kvc_composed_config *config,
+                                  const struct kvc_composed_stores *stores, uint32_t shard,
+                                  const struct kvc_source *source,
+                                  const struct kvc_composed_expected *expected, uint64_t seed)
 {
     uint32_t room = config->batch_most > config->frame_most ? config->batch_most : config->frame_most;
+    double cold_frac = 1 - expected->hot_frac;
+    double hit_frac = cold_frac > 0 ? (expected->hit_frac - expected->hot_frac) / cold_frac : 1;
+    struct kvc_cuckoo_store *store = stores != NULL ? stores->store : NULL;
     *structures = (struct kvc_composed_structures){
-        .config = config, .store = store, .source = source, .hit_frac = hit_frac, .rows_room = room};
+        .config = config, .store = store, .source = source, .hits = {.frac = hit_frac}, .rows_room = room};
     if (store != NULL && store->shards != NULL) {
         structures->shard = &store->shards[shard];
     }
     if (config->index != NULL) {
-        structures->lines = kvc_composed_index_lines(config->index, load_frac);
+        structures->lines = kvc_composed_index_lines(config->index, expected->load_frac);
+    }
+    if (config->has_hot) {
+        kvc_composed_hot_open(&structures->hot, config, stores != NULL ? stores->hot : NULL, shard, room,
+                              expected->hot_frac, seed);
+        structures->hot.lines = kvc_composed_hot_lines(config, expected->load_frac);
     }
     structures->row = kvc_array_of(room, sizeof(*structures->row));
     structures->location = kvc_array_of(room, sizeof(*structures->location));
@@ -36,6 +45,7 @@ void kvc_composed_structures_open(struct kvc_composed_structures *structures,
 
 void kvc_composed_structures_close(struct kvc_composed_structures *structures)
 {
+    kvc_composed_hot_close(&structures->hot);
     free(structures->row);
     free(structures->location);
     free(structures->hash);
@@ -63,7 +73,8 @@ void kvc_composed_structures_keep(struct kvc_composed_structures *structures, st
     }
 }
 
-/* Lists the kept rows of an operation, with their hashes. Returns how many there are. */
+/* Lists the kept rows of an operation that the hot tier does not answer, with their hashes. Returns how many
+ * there are. */
 static uint32_t list_rows(const struct kvc_composed_structures *structures,
                           const struct kvc_composed_job *job, enum kvc_op op)
 {
@@ -72,7 +83,7 @@ static uint32_t list_rows(const struct kvc_composed_structures *structures,
     for (uint32_t i = 0; i < rows->count; i++) {
         structures->row[count] = i;
         structures->hash[count] = rows->hash[i];
-        count += rows->op[i] == op && job->kept[i] != 0;
+        count += rows->op[i] == op && job->kept[i] != 0 && job->hot[i] == 0;
     }
     return count;
 }
@@ -132,6 +143,7 @@ static void write_items(struct kvc_composed_structures *structures, struct kvc_c
                                      ? kvc_cuckoo_touched_bytes(rows->key_bytes[i], rows->value_bytes[i])
                                      : 0;
     }
+    counts->copied_bytes += counts->op_bytes[KVC_OP_SET];
     if (structures->shard == NULL || counts->ops[KVC_OP_SET] == 0) {
         return;
     }
@@ -155,9 +167,9 @@ static void search(struct kvc_composed_structures *structures, struct kvc_compos
 {
     struct kvc_cuckoo_shard *shard = structures->shard;
     double lines =
-        structures->hit_frac * structures->lines.hit + (1 - structures->hit_frac) * structures->lines.miss;
-    counts->searches = counts->ops[KVC_OP_GET];
-    if (shard != NULL && counts->searches > 0) {
+        structures->hits.frac * structures->lines.hit + (1 - structures->hits.frac) * structures->lines.miss;
+    double searches = counts->ops[KVC_OP_GET] - counts->hots;
+    if (shard != NULL && searches > 0) {
         uint64_t before = shard->index_stats.search_lines;
         uint32_t gets = list_rows(structures, job, KVC_OP_GET);
         kvc_index_search(shard->index, structures->hash, gets, structures->location, &shard->index_stats);
@@ -166,7 +178,8 @@ static void search(struct kvc_composed_structures *structures, struct kvc_compos
         }
         lines = gets > 0 ? (double)(shard->index_stats.search_lines - before) / gets : lines;
     }
-    counts->search_lines = counts->searches * lines;
+    counts->searches += searches;
+    counts->search_lines += searches * lines;
 }
 
 /* Lists what a batch inserts and erases. */
@@ -222,27 +235,12 @@ static void do_writes(struct kvc_composed_structures *structures, struct kvc_com
         }
         free(erased);
     }
-    counts->inserts = writes->all_inserts;
-    counts->insert_lines = writes->all_inserts * insert_lines;
-    counts->erases = writes->all_erases;
-    counts->erase_lines = writes->all_erases * erase_lines;
+    counts->inserts += writes->all_inserts;
+    counts->insert_lines += writes->all_inserts * insert_lines;
+    counts->erases += writes->all_erases;
+    counts->erase_lines += writes->all_erases * erase_lines;
     writes->inserts = writes->erases = 0;
     writes->all_inserts = writes->all_erases = 0;
-}
-
-/* Halves the weight of old outcomes from time to time, because the hit ratio changes while a store fills. */
-static void learn(struct kvc_composed_structures *structures, uint32_t gets, uint32_t hits)
-{
-    enum { OUTCOMES_KEPT = 4096 };
-    structures->known += gets;
-    structures->hits += hits;
-    if (structures->known > 0) {
-        structures->hit_frac = structures->hits / structures->known;
-    }
-    if (structures->known >= OUTCOMES_KEPT) {
-        structures->known /= 2;
-        structures->hits /= 2;
-    }
 }
 
 /* Reads the item of a row from the log. Returns whether it is the one that the GET asks for. */
@@ -269,7 +267,7 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
     struct kvc_cuckoo_shard *shard = structures->shard;
     uint32_t gets = 0, hits = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
-        bool reads = rows->op[i] == KVC_OP_GET && job->kept[i] != 0;
+        bool reads = rows->op[i] == KVC_OP_GET && job->kept[i] != 0 && job->hot[i] == 0;
         structures->location[i] = reads ? job->location[i] : KVC_LOCATION_NONE;
     }
     if (shard != NULL && shard->slab != NULL) {
@@ -287,7 +285,7 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
         kvc_megakv_slab_read(shard->slab, &reads, &shard->slab_stats);
     }
     for (uint32_t i = 0; i < rows->count; i++) {
-        if (rows->op[i] != KVC_OP_GET || job->kept[i] == 0) {
+        if (rows->op[i] != KVC_OP_GET || job->kept[i] == 0 || job->hot[i] != 0) {
             continue;
         }
         bool hit = shard->slab != NULL  ? structures->result[i] == KVC_MEGAKV_SLAB_HIT
@@ -297,10 +295,10 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
         gets++;
         hits += hit;
     }
-    learn(structures, gets, hits);
+    kvc_composed_share_learn(&structures->hits, gets, hits);
     for (uint32_t i = 0; i < rows->count && job->kept_count < rows->count; i++) {
-        if (rows->op[i] == KVC_OP_GET && job->kept[i] == 0) {
-            bool hit = kvc_rng_unit(&structures->outcome) < structures->hit_frac;
+        if (rows->op[i] == KVC_OP_GET && job->kept[i] == 0 && job->hot[i] == 0) {
+            bool hit = kvc_rng_unit(&structures->outcome) < structures->hits.frac;
             job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
         }
     }
@@ -309,19 +307,60 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
 /* Counts the items that a stage reads or compares. A GET whose location another key has is a miss that read
  * one line; the closed form counts none. */
 static void count_items(const struct kvc_composed_config *config, const struct kvc_composed_job *job,
-                        struct kvc_composed_counts *counts)
+                        uint32_t does, struct kvc_composed_counts *counts)
 {
     const struct kvc_batch *rows = job->rows;
-    uint32_t items = 0;
-    double lines = 0;
+    uint32_t items = 0, compared = 0;
+    double lines = 0, bytes = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
-        if (job->outcome[i] == KVC_COMPOSED_HIT) {
-            items++;
-            lines += kvc_cuckoo_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]);
+        bool hit = job->outcome[i] == KVC_COMPOSED_HIT;
+        uint32_t reads = job->hot[i] != 0 ? KVC_COMPOSED_HOT_READ : KVC_COMPOSED_READ;
+        if (rows->op[i] != KVC_OP_GET || (does & reads) == 0) {
+            compared += hit && job->hot[i] == 0 && (does & KVC_COMPOSED_COMPARE) != 0;
+            continue;
+        }
+        bytes += rows->key_bytes[i] + (hit ? rows->value_bytes[i] : 0);
+        items += hit;
+        lines += hit ? kvc_cuckoo_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]) : 0;
+    }
+    counts->items = items;
+    counts->item_lines = lines;
+    counts->compared = compared;
+    counts->copied_bytes += bytes;
+}
+
+/* Searches the index, and the hot tier if the index knows it. */
+static void search_all(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
+                       uint32_t does, struct kvc_composed_counts *counts)
+{
+    const struct kvc_composed_config *config = structures->config;
+    bool known_by_index = config->has_hot && config->hot_index == NULL;
+    if ((does & KVC_COMPOSED_HOT_SEARCH) != 0) {
+        kvc_composed_hot_search(&structures->hot, job, counts);
+    }
+    if ((does & KVC_COMPOSED_SEARCH) != 0) {
+        search(structures, job, counts);
+        if (known_by_index) {
+            kvc_composed_hot_search(&structures->hot, job, counts);
         }
     }
-    counts->items = counts->compared = items;
-    counts->item_lines = lines;
+}
+
+/* Sets the counts of a job whose outcomes have become known. */
+static void count_again(struct kvc_composed_job *job, const struct kvc_composed_config *config,
+                        struct kvc_composed_counts *counts)
+{
+    struct kvc_composed_counts touched = *counts;
+    kvc_composed_job_count(job, config);
+    *counts = job->counts;
+    counts->searches = touched.searches;
+    counts->search_lines = touched.search_lines;
+    counts->inserts = touched.inserts;
+    counts->insert_lines = touched.insert_lines;
+    counts->erases = touched.erases;
+    counts->erase_lines = touched.erase_lines;
+    counts->written_bytes = touched.written_bytes;
+    counts->copied_bytes = touched.copied_bytes;
 }
 
 void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
@@ -335,9 +374,7 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
     if ((does & KVC_COMPOSED_WRITE) != 0) {
         write_items(structures, job, counts);
     }
-    if ((does & KVC_COMPOSED_SEARCH) != 0) {
-        search(structures, job, counts);
-    }
+    search_all(structures, job, does, counts);
     if ((does & (KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) != 0) {
         struct kvc_composed_writes now = {0};
         if (writes == NULL || !due) { /* What is due later has been listed before. */
@@ -352,19 +389,16 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
     if (knows && !job->knows_outcome) {
         find_outcomes(structures, job);
         job->knows_outcome = true;
-        struct kvc_composed_counts touched = *counts;
-        kvc_composed_job_count(job, config);
-        *counts = job->counts;
-        counts->searches = touched.searches;
-        counts->search_lines = touched.search_lines;
-        counts->inserts = touched.inserts;
-        counts->insert_lines = touched.insert_lines;
-        counts->erases = touched.erases;
-        counts->erase_lines = touched.erase_lines;
-        counts->written_bytes = touched.written_bytes;
+        count_again(job, config, counts);
     }
-    if ((does & reads) != 0) {
-        count_items(config, job, counts);
+    if ((does & (reads | KVC_COMPOSED_HOT_READ)) != 0) {
+        count_items(config, job, does, counts);
+    }
+    if ((does & KVC_COMPOSED_HOT_FILL) != 0) {
+        kvc_composed_hot_fill(&structures->hot, job, counts);
+    }
+    if ((does & KVC_COMPOSED_HOT_ERASE) != 0) {
+        kvc_composed_hot_erase(&structures->hot, job, counts);
     }
     structures->ticks += kvc_clock_ticks() - started;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "models/composed/config.h"
+#include "models/composed/hot.h"
 #include "models/composed/index.h"
 #include "models/composed/job.h"
 #include "sim/base/rng.h"
@@ -20,9 +21,9 @@ struct kvc_composed_structures {
     const struct kvc_source *source;
     struct kvc_composed_lines lines; /* What operations touch that no row does. */
     struct kvc_rng thinning, outcome;
-    double hit_frac;    /* Of recent GETs; that of the closed form before. */
-    double known, hits; /* Recent GETs that ran through the structures, and their hits. */
-    uint32_t rows_room; /* Rows that the following arrays have room for. */
+    struct kvc_composed_hot hot;
+    struct kvc_composed_share hits; /* Of GETs that ran through the structures, and that the tier lacks. */
+    uint32_t rows_room;             /* Rows that the following arrays have room for. */
     uint32_t *row, *location;
     uint64_t *hash;
     uint8_t *result, *values;
@@ -30,11 +31,23 @@ struct kvc_composed_structures {
     uint64_t ticks; /* Ticks spent in the structures. */
 };
 
-/* Opens the structures of a shard; `hit_frac` is the closed form's. */
+/* The stores of a scenario; NULL: there is none. */
+struct kvc_composed_stores {
+    struct kvc_cuckoo_store *store, *hot;
+};
+
+/* What the closed form tells: the shares of the GETs that hit, and that the hot tier answers. */
+struct kvc_composed_expected {
+    double hit_frac, hot_frac;
+    double load_frac; /* How full the index is. */
+};
+
+/* Opens the structures of a shard. */
 void kvc_composed_structures_open(struct kvc_composed_structures *structures,
-                                  const struct kvc_composed_config *config, struct kvc_cuckoo_store *store,
-                                  uint32_t shard, const struct kvc_source *source, double hit_frac,
-                                  double load_frac, uint64_t seed);
+                                  const struct kvc_composed_config *config,
+                                  const struct kvc_composed_stores *stores, uint32_t shard,
+                                  const struct kvc_source *source,
+                                  const struct kvc_composed_expected *expected, uint64_t seed);
 void kvc_composed_structures_close(struct kvc_composed_structures *structures);
 
 /* Marks the rows `first` to count - 1 of a job that run through the structures. */

@@ -15,9 +15,11 @@ enum {
 };
 
 enum { PARSE = 1, WRITE = 2, SEARCH = 4, INSERT = 8, ERASE = 16, COMPARE = 32, READ = 64, OPERATIONS = 7 };
+enum { HOT_SEARCH = 128, HOT_READ = 256, HOT_FILL = 512, HOT_ERASE = 1024, ALL_OPERATIONS = 11 };
 
-static const char *const operation_names[] = {"parse", "write",   "search", "insert",
-                                              "erase", "compare", "read"};
+static const char *const operation_names[] = {"parse",    "write",    "search",   "insert",
+                                              "erase",    "compare",  "read",     "hot.search",
+                                              "hot.read", "hot.fill", "hot.erase"};
 
 struct stage {
     const char *on;
@@ -39,6 +41,9 @@ struct composition {
     bool has_fpga, has_database, receives, sends;
     uint32_t index; /* Number of its kernel; 0: none. */
     bool has_values, logs, index_there, values_there;
+    bool has_hot, hot_there;
+    uint32_t hot; /* Number of the kernel of its index; 0: none. */
+    double admit;
     const char *spread;
     uint32_t batched; /* Stage in front of which batches form; `stages`: none. */
     uint32_t count, buffers;
@@ -116,6 +121,20 @@ static void draw_structures(struct kvc_rng *rng, struct composition *drawn)
     drawn->zipf = happens(rng, 0.4) ? 0.5 + 0.49 * kvc_rng_unit(rng) : 0;
 }
 
+/* Draws the hot tier, by numbers of its own: without it, a composition is what it was before there were
+ * tiers. */
+static void draw_hot(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng rng;
+    bool is_new = drawn->gpu != NULL && strcmp(drawn->gpu, "h200") == 0;
+    kvc_rng_init(&rng, seed, "composition hot", 0);
+    drawn->has_hot = drawn->index > 0 && happens(&rng, 0.25);
+    drawn->hot = happens(&rng, 0.3) ? 0 : 1 + (uint32_t)kvc_rng_below(&rng, 10);
+    drawn->hot_there = drawn->hot > 0 ? is_new && happens(&rng, 0.5) : drawn->index_there;
+    drawn->has_hot = drawn->has_hot && (is_new || !drawn->hot_there);
+    drawn->admit = happens(&rng, 0.3) ? 0.25 : 1;
+}
+
 /* Draws what a stage costs for each request, and at times for each batch. */
 static void draw_work(struct kvc_rng *rng, const struct composition *drawn, struct stage *stage)
 {
@@ -177,6 +196,7 @@ static bool is_there(const struct composition *drawn, uint32_t operation)
 {
     return (operation & (SEARCH | INSERT | ERASE)) != 0 ? drawn->index_there
            : operation == PARSE                         ? false
+           : operation >= HOT_SEARCH                    ? drawn->hot_there
                                                         : drawn->values_there;
 }
 
@@ -184,8 +204,11 @@ static bool is_there(const struct composition *drawn, uint32_t operation)
 static uint32_t draw_operation(struct kvc_rng *rng, uint32_t left)
 {
     for (;;) {
-        uint32_t operation = 1u << kvc_rng_below(rng, OPERATIONS);
+        uint32_t operation = 1u << kvc_rng_below(rng, left < HOT_SEARCH ? OPERATIONS : ALL_OPERATIONS);
         uint32_t needs = operation == INSERT                        ? WRITE
+                         : operation == SEARCH                      ? PARSE | HOT_SEARCH
+                         : operation == HOT_READ                    ? HOT_SEARCH | SEARCH
+                         : operation == HOT_FILL                    ? HOT_SEARCH | SEARCH | COMPARE | READ
                          : operation == COMPARE                     ? SEARCH
                          : operation == READ                        ? SEARCH | COMPARE
                          : operation == WRITE || operation == PARSE ? 0
@@ -196,12 +219,13 @@ static uint32_t draw_operation(struct kvc_rng *rng, uint32_t left)
     }
 }
 
-/* Adds the stages between the ports. */
+/* Adds all stages. A hot tier can need more of them than there may be: the composition then has none. */
 static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
 {
     uint32_t left = happens(rng, 0.6) ? PARSE : 0;
     left |= drawn->index > 0 ? SEARCH | INSERT | ERASE : 0;
     left |= drawn->has_values ? WRITE | READ | (happens(rng, 0.6) ? COMPARE : 0) : 0;
+    left |= drawn->has_hot ? HOT_READ | HOT_FILL | HOT_ERASE | (drawn->hot > 0 ? HOT_SEARCH : 0) : 0;
     if (drawn->receives) {
         add(rng, drawn, "nic.rx");
     }
@@ -215,6 +239,12 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
         if (latest != NULL && is_on(latest, on) && (is_full || happens(rng, 0.6))) {
             latest->does |= operation;
             continue;
+        }
+        if (drawn->stages + 2 >= STAGES_MAX) {
+            drawn->has_hot = false;
+            drawn->stages = 0;
+            draw_stages(rng, drawn);
+            return;
         }
         bool crosses = latest != NULL && !is_on(latest, on) && drawn->gpu != NULL;
         if (crosses && !is_full && happens(rng, 0.7)) {
@@ -267,7 +297,12 @@ static void draw_conditions(struct kvc_rng *rng, const struct composition *drawn
     static const char *const any[] = {"get", "set", "get, delete", "large", "small", "set, small"};
     uint32_t gets = SEARCH | COMPARE | READ, sets = WRITE | INSERT, known = 0;
     known = drawn->has_values ? COMPARE | READ : SEARCH;
-    if ((stage->does & gets) != 0 && (stage->does & ~gets) == 0) {
+    bool knows_hot = drawn->has_hot && (before & (drawn->hot > 0 ? HOT_SEARCH : SEARCH)) != 0;
+    if (knows_hot && (stage->does & ~(uint32_t)HOT_READ) == 0) {
+        stage->when = stage->does != 0 || happens(rng, 0.5) ? "hot" : "cold";
+    } else if (knows_hot && (stage->does & ~(gets | HOT_FILL)) == 0) {
+        stage->when = "get, cold";
+    } else if ((stage->does & gets) != 0 && (stage->does & ~gets) == 0) {
         stage->when = "get";
     } else if ((stage->does & sets) != 0 && (stage->does & ~sets) == 0) {
         stage->when = "set";
@@ -377,6 +412,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_machine(&rng, drawn);
     draw_storage(seed, drawn);
     draw_structures(&rng, drawn);
+    draw_hot(seed, drawn);
     draw_stages(&rng, drawn);
     draw_batches(&rng, drawn);
     draw_pools(&rng, drawn);
@@ -444,7 +480,7 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
     put_words(writer, "of", stage->of);
     if (stage->does != 0) {
         put(writer, ", does = {");
-        for (uint32_t i = 0, listed = 0; i < OPERATIONS; i++) {
+        for (uint32_t i = 0, listed = 0; i < ALL_OPERATIONS; i++) {
             if ((stage->does >> i & 1) != 0) {
                 put(writer, "%s \"%s\"", listed++ > 0 ? "," : "", operation_names[i]);
             }
@@ -484,6 +520,10 @@ static void put_system(struct writer *writer, const struct composition *drawn,
     if (drawn->has_values) {
         put(writer, "    values = { kernel = \"%s\"%s },\n", drawn->logs ? "log" : "slab",
             drawn->values_there ? ", memory = \"gpu\"" : "");
+    }
+    if (drawn->has_hot) {
+        put(writer, "    hot = { kernel = \"%s\", memory = \"%s\", size = \"2MiB\", admit = %.2f },\n",
+            kernels[drawn->hot], drawn->hot_there ? "gpu" : "host", drawn->admit);
     }
     if (drawn->batched < drawn->stages) {
         put(writer, "    batch = { before = \"s%u\", buffers = %u", drawn->batched, drawn->buffers);
