@@ -115,7 +115,7 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
                                        .streamed_bytes = touched.following * missed * dram->line_bytes +
                                                          touched.streamed_bytes + touched.passing_bytes};
     compute_ns /= pace->core_speed;
-    return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns * pace->stretch,
+    return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns,
                                       .compute_ns = compute_ns,
                                       .channel_ns = kvc_dram_channel_ns(dram, &load)};
 }
@@ -230,7 +230,7 @@ static struct kvc_composed_cost database_cost(const struct kvc_composed_config *
 
 struct kvc_composed_pace kvc_composed_pace_of(const struct kvc_composed_config *config)
 {
-    return (struct kvc_composed_pace){1, config->core_speed, config->gpu_clock};
+    return (struct kvc_composed_pace){config->core_speed, config->gpu_clock};
 }
 
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t number,
@@ -268,6 +268,7 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
         break;
     }
     load.streamed_bytes = cost.bytes;
+    cost.root_ns = config->cpu->root_bytes_per_s > 0 ? cost.bytes / config->cpu->root_bytes_per_s * 1e9 : 0;
     cost.channel_ns = kvc_dram_channel_ns(config->dram, &load);
     return cost;
 }

@@ -36,6 +36,7 @@ struct kvc_composed_cost {
     double busy_ns;    /* Time for which it occupies a server; on a GPU, that of its kernel alone [ns]. */
     double latency_ns; /* Time after it until the batch reaches the next stage [ns]. */
     double compute_ns; /* CPU: the part of busy_ns in which a core computes [ns]. */
+    double root_ns;    /* Links: time for which it occupies the root complex in its direction [ns]. */
     double channel_ns; /* Time for which it occupies channels of host memory, summed over them [ns]. */
     double bytes;      /* Links: bytes that cross it. */
     struct kvc_gpu_kernel kernel; /* GPU: the kernel. */
@@ -43,13 +44,11 @@ struct kvc_composed_cost {
 
 /* How fast the machine is at the moment. */
 struct kvc_composed_pace {
-    double stretch;     /* By how much longer the cores wait for host memory because of its other users; at
-                           least 1. */
     double core_speed;  /* Speed of the cores at their clock, relative to their fastest. */
     uint32_t gpu_clock; /* Clock pair of the GPU. */
 };
 
-/* Returns the pace at the clocks of the scenario, without other users of host memory. */
+/* Returns the pace at the clocks of the scenario. */
 struct kvc_composed_pace kvc_composed_pace_of(const struct kvc_composed_config *config);
 
 /* Returns the cost of a stage for a batch. */

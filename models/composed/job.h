@@ -7,6 +7,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/composed/costs.h"
+#include "models/composed/fluid.h"
 #include "sim/metrics/paths.h"
 #include "sim/workload/batch.h"
 
@@ -54,11 +55,11 @@ struct kvc_composed_job {
     uint32_t marks;                          /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
     double began_ns;                         /* When the stage began with it [ns]. */
-    double sent_ns;                          /* Streamed responses: their time on the wire [ns]. */
-    double rate;                             /* The same over the time of the stage. */
+    double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */
     double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
-    uint32_t waits;                          /* Answers of storage that it waits for. */
-    uint32_t next;                           /* Number of the next free job. */
+    double share[KVC_COMPOSED_SHARED]; /* Rates of its work for the shared devices while it is served. */
+    uint32_t waits;                    /* Answers of storage that it waits for. */
+    uint32_t next;                     /* Number of the next free job. */
 };
 
 /* Creates a job with room for `rows` requests, which takes memory as they come. Exits with status 3 if memory

@@ -336,6 +336,7 @@ struct demands {
     double pool_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of a pool for a request, over its servers [ns]. */
     double share[KVC_COMPOSED_STAGES_MAX];    /* Share of the requests that the stage is for. */
     double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
+    double root_ns[2];         /* Time of the root complex, to memory and from it [ns]. */
     double batched_ns;         /* The longest of those of batches. */
     double buffers_ns;         /* Time of the buffers [ns]. */
     double joins_ns;           /* Time in which a request joins the batch of a pipeline at least [ns]. */
@@ -425,6 +426,7 @@ static void add_cost(struct kvc_composed_cost *sum, const struct kvc_composed_co
     sum->busy_ns += chance * cost.busy_ns;
     sum->latency_ns += chance * cost.latency_ns;
     sum->channel_ns += chance * cost.channel_ns;
+    sum->root_ns += chance * cost.root_ns;
     sum->kernel.amount_ns += chance * cost.kernel.amount_ns;
 }
 
@@ -519,6 +521,8 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
         demands.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram) / requests;
+        bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
+        demands.root_ns[out] += cost.root_ns / requests;
         inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;
     }
     for (uint32_t i = 0; i < config->pools; i++) {
@@ -535,6 +539,7 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         demands.buffers_ns = inside_ns / (buffers * batch);
     }
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
+    demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.root_ns[0], demands.root_ns[1]));
     return demands;
 }
 

@@ -107,7 +107,9 @@ static void speed_nic(struct kvc_scenario *scenario, double factor)
 
 static void speed_pcie(struct kvc_scenario *scenario, double factor)
 {
+    struct kvc_cpu *cpu = kvc_node_device(&scenario->node, &kvc_cpu_kind);
     kvc_pcie_speed_up(kvc_node_device(&scenario->node, &kvc_pcie_kind), factor);
+    cpu->root_bytes_per_s *= factor;
 }
 
 static void speed_database(struct kvc_scenario *scenario, double factor)

@@ -53,13 +53,57 @@ static void mark(struct kvc_composed_job *job, double now_ns)
     }
 }
 
-/* ---- the wire to the clients ---- */
+/* ---- shared devices ---- */
 
-static void wire_until(struct kvc_composed_wire *wire, double now_ns)
+static double left_of(struct kvc_composed_server *server, enum kvc_composed_shared device, double now_ns)
 {
-    double left_ns = wire->backlog_ns + (wire->rate - 1) * (now_ns - wire->at_ns);
-    wire->backlog_ns = left_ns > 0 ? left_ns : 0;
-    wire->at_ns = now_ns;
+    kvc_composed_fluid_until(&server->fluid[device], now_ns);
+    return server->fluid[device].backlog_ns;
+}
+
+/* Returns the time after which all responses have left [ns]. */
+static double left_to_send(struct kvc_composed_server *server, double now_ns)
+{
+    return fmax(left_of(server, KVC_COMPOSED_WIRE, now_ns), left_of(server, KVC_COMPOSED_ROOT_OUT, now_ns));
+}
+
+/* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. */
+static void take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
+                        const struct kvc_composed_cost *cost, double now_ns, double over_ns)
+{
+    enum kvc_composed_place place = server->config->stage[stage].place;
+    bool in = place == KVC_COMPOSED_NIC_RX || place == KVC_COMPOSED_PCIE_UP;
+    const double work_ns[KVC_COMPOSED_SHARED] = {
+        [KVC_COMPOSED_MEMORY] = cost->channel_ns / kvc_dram_channels(server->config->dram),
+        [KVC_COMPOSED_ROOT_IN] = in ? cost->root_ns : 0,
+        [KVC_COMPOSED_ROOT_OUT] = in ? 0 : cost->root_ns,
+        [KVC_COMPOSED_WIRE] = place == KVC_COMPOSED_NIC_TX ? cost->busy_ns : 0,
+    };
+    server->channel_ns += cost->channel_ns;
+    for (int i = 0; i < KVC_COMPOSED_SHARED; i++) {
+        if (work_ns[i] > 0) {
+            job->share[i] += kvc_composed_fluid_begin(&server->fluid[i], now_ns, work_ns[i], over_ns);
+        }
+    }
+}
+
+/* Ends what take_shared() began over a time. Returns for how long the stage still waits: cores for memory,
+ * and links for all but the wire that takes what they leave. */
+static double end_shared(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
+                         double now_ns)
+{
+    static const double nothing_ns = 1e-3; /* What rounding leaves. */
+    bool core = server->config->stage[stage].place == KVC_COMPOSED_CPU;
+    double wait_ns = 0;
+    for (int i = 0; i < KVC_COMPOSED_SHARED; i++) {
+        if (job->share[i] > 0) {
+            double left_ns = kvc_composed_fluid_end(&server->fluid[i], now_ns, job->share[i]);
+            bool waits = i == KVC_COMPOSED_MEMORY || (!core && i != KVC_COMPOSED_WIRE);
+            wait_ns = waits ? fmax(wait_ns, left_ns) : wait_ns;
+            job->share[i] = 0;
+        }
+    }
+    return wait_ns > nothing_ns ? wait_ns : 0;
 }
 
 /* Whether a stage's responses leave while it fills them. */
@@ -78,7 +122,7 @@ static bool answers_by_wire(const struct kvc_composed_config *config, uint32_t s
 
 static void batch_is_free(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
 static void send_frames(struct kvc_composed_server *server, double now_ns);
-static void send_reactions(struct kvc_composed_server *server, double now_ns);
+static void send_next(struct kvc_composed_server *server, double now_ns);
 
 /* Answers a job, see models/composed/answers.h, and frees it. */
 static void answer(struct kvc_composed_server *server, uint32_t number, double began_ns, double ended_ns,
@@ -93,7 +137,9 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
         batch_is_free(server, pipeline, ended_ns);
     }
     send_frames(server, answered_ns);
-    send_reactions(server, ended_ns);
+    if (server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED || kvc_source_fills(server->source)) {
+        send_next(server, ended_ns);
+    }
 }
 
 /* ---- stations ---- */
@@ -251,7 +297,6 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
 {
     const struct kvc_composed_config *config = server->config;
     struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_composed_wire *wire = &server->wire;
     bool streamed = streams_out(config, stage);
     if (job->is_ghost) {
         free_job(server, number);
@@ -271,10 +316,8 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     double began_ns = streamed || config->stage[stage].place == KVC_COMPOSED_CPU ? job->began_ns : now_ns;
     double before_ns = 0, after_ns = 0;
     if (streamed) {
-        wire_until(wire, now_ns);
-        wire->rate -= job->rate;
         before_ns = job->backlog_ns;
-        after_ns = wire->backlog_ns;
+        after_ns = left_to_send(server, now_ns);
     }
     answer(server, number, began_ns, now_ns, before_ns, after_ns);
     leave_station(server, station, now_ns);
@@ -284,34 +327,26 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_composed_wire *wire = &server->wire;
     struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, &server->pace);
-    wire_until(wire, now_ns);
-    double before_ns = wire->backlog_ns;
-    wire->backlog_ns += cost.busy_ns;
+    double before_ns = left_of(server, KVC_COMPOSED_WIRE, now_ns);
+    take_shared(server, job, stage, &cost, now_ns, 0);
     server->busy_ns[stage] += cost.busy_ns;
     server->stage_requests[stage] += job->counts.requests;
     server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
-    server->channel_ns += cost.channel_ns;
-    answer(server, number, now_ns, now_ns, before_ns, wire->backlog_ns);
+    answer(server, number, now_ns, now_ns, before_ns, left_to_send(server, now_ns));
 }
 
 /* Lets responses enter the wire while the stage fills them, from now_ns on for busy_ns. */
 static void stream_out(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
                        double now_ns, double busy_ns)
 {
-    struct kvc_composed_wire *wire = &server->wire;
     struct kvc_composed_cost cost =
         kvc_composed_cost_of(server->config, stage + 1, &job->counts, &server->pace);
-    wire_until(wire, now_ns);
-    job->backlog_ns = wire->backlog_ns;
-    job->rate = busy_ns > 0 ? cost.busy_ns / busy_ns : 0;
-    wire->backlog_ns += busy_ns > 0 ? 0 : cost.busy_ns;
-    wire->rate += job->rate;
+    job->backlog_ns = left_of(server, KVC_COMPOSED_WIRE, now_ns);
+    take_shared(server, job, stage + 1, &cost, now_ns, busy_ns);
     server->busy_ns[stage + 1] += cost.busy_ns;
     server->stage_requests[stage + 1] += job->counts.requests;
     server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
-    server->channel_ns += cost.channel_ns;
 }
 
 /* Adds what lost jobs have evicted to a job whose evicted items leave the index. */
@@ -362,7 +397,6 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         return;
     }
     struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, &server->pace);
-    server->channel_ns += cost.channel_ns;
     if (at->place == KVC_COMPOSED_GPU) {
         uint32_t stream = take_stream(station);
         server->stream_job[stream] = number;
@@ -372,12 +406,13 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
                               &(struct kvc_gpu_stream_job){.kernel = cost.kernel});
         return;
     }
+    take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
     server->busy_ns[stage] += cost.busy_ns;
     server->place_ns[at->place] += cost.busy_ns;
     if (streams_out(config, stage) && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, cost.busy_ns);
     }
-    job->sent_ns = cost.latency_ns;
+    job->latency_ns = cost.latency_ns;
     kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
 }
 
@@ -753,10 +788,9 @@ static void send_frames(struct kvc_composed_server *server, double now_ns)
 }
 
 /* Notes when a client that has been answered sends next, if it is within the slice. */
-static void send_reactions(struct kvc_composed_server *server, double now_ns)
+static void send_next(struct kvc_composed_server *server, double now_ns)
 {
-    bool closed = server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
-    if (!closed && !kvc_source_fills(server->source)) {
+    if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         return;
     }
     double next_ns = kvc_source_next_ns(server->source, server->number) - server->stopped_ns;
@@ -768,13 +802,13 @@ static void send_reactions(struct kvc_composed_server *server, double now_ns)
 }
 
 /* Takes the frames that leave by now_ns. */
-static void take_reactions(struct kvc_composed_server *server, double now_ns)
+static void take_frames(struct kvc_composed_server *server, double now_ns)
 {
     server->sends_ns = INFINITY;
     while (send_frame(server, now_ns, now_ns)) {
         ;
     }
-    send_reactions(server, now_ns);
+    send_next(server, now_ns);
 }
 
 /* ---- the GPU ---- */
@@ -834,8 +868,17 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         break;
     case ENDS: {
         struct kvc_composed_job *job = job_of(server, event->tag);
+        double wait_ns = end_shared(server, job, event->unit, now_ns);
+        if (wait_ns > 0) {
+            bool core = server->config->stage[event->unit].place == KVC_COMPOSED_CPU;
+            server->busy_ns[event->unit] += wait_ns;
+            server->place_ns[KVC_COMPOSED_CPU] += core ? wait_ns : 0;
+            server->memory_wait_ns += core ? wait_ns : 0;
+            kvc_events_add(&server->events, now_ns + wait_ns, ENDS, event->unit, event->tag);
+            break;
+        }
         end_of_stage(server, station_of(server, event->unit, job->pipeline), event->tag, event->unit, now_ns,
-                     job->sent_ns);
+                     job->latency_ns);
         break;
     }
     case ANSWERS:
@@ -849,7 +892,7 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         break;
     }
     case SENDS:
-        take_reactions(server, now_ns);
+        take_frames(server, now_ns);
         break;
     default:
         for (uint32_t i = 0; i < server->config->pipelines; i++) {
@@ -875,17 +918,11 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
 void kvc_composed_server_advance(struct kvc_composed_server *server, double time_ns, double slice_end_ns)
 {
     double until_ns = time_ns - server->stopped_ns;
-    const struct kvc_workload *workload = &server->scenario->workload;
-    bool saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
     server->slice_end_ns = slice_end_ns;
     server->until_ns = until_ns;
     send_frames(server, server->advanced_ns);
-    bool reacts = workload->arrival == KVC_ARRIVAL_CLOSED || kvc_source_fills(server->source);
-    while (!saturates && !reacts && send_frame(server, server->advanced_ns, until_ns)) {
-        ;
-    }
     server->sends_ns = INFINITY;
-    send_reactions(server, server->advanced_ns);
+    send_next(server, server->advanced_ns);
     for (;;) {
         double event_ns = kvc_events_next_ns(&server->events);
         double kernel_ns = server->gpu != NULL ? kvc_gpu_streams_next_ns(server->gpu) : INFINITY;

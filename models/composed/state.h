@@ -40,13 +40,6 @@ struct kvc_composed_pipeline {
     uint32_t ghosts[KVC_COMPOSED_STAGES_MAX]; /* By stage: work in the background that waits. */
 };
 
-/* The wire to the clients, as a fluid. */
-struct kvc_composed_wire {
-    double rate;       /* Time of the wire that comes in a nanosecond. */
-    double backlog_ns; /* What it has not sent yet [ns]. */
-    double at_ns;      /* When that was. */
-};
-
 struct kvc_composed_server {
     const struct kvc_scenario *scenario;
     const struct kvc_composed_config *config;
@@ -66,10 +59,11 @@ struct kvc_composed_server {
     uint8_t *stream_stage;
     struct kvc_rss *rss; /* Queues of the connections; NULL: frames go to the pipelines in turn. */
     uint32_t turn;       /* The next pipeline. */
-    struct kvc_composed_wire wire;
+    struct kvc_composed_fluid fluid[KVC_COMPOSED_SHARED];
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t in_flight;                    /* Requests in the server. */
+    double memory_wait_ns;                 /* For which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
     /* Busy times since the server was opened, by stage; of the cores' compute and of all of their time; of
      * the GPU, of the memory's channels, and of the directions of the ports and the PCIe link [ns]. */
