@@ -5,6 +5,7 @@
 #include "kernels/megakv/slab.h"
 #include "models/composed/config.h"
 #include "models/composed/index.h"
+#include "sim/devices/flash/flash_translation.h"
 
 #define FAIL(...) kvc_diag_fail(diag, KVC_ERR_SCENARIO, __VA_ARGS__)
 
@@ -78,7 +79,8 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"of", (stage->of & all) != all, !storage},
         {"every", stage->every != 1, later},
         {"background", stage->background, !storage && (later || stage->does == 0)},
-        {"does", stage->does != 0, place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
+        {"does", stage->does != 0,
+         place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU || place == KVC_COMPOSED_FLASH},
     };
     for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
         if (options[j].stated && !options[j].allowed) {
@@ -178,6 +180,11 @@ static enum kvc_status check_queue(const struct kvc_composed_config *config, uin
     return KVC_OK;
 }
 
+static const char *memory_name(int memory)
+{
+    return memory == KVC_COMPOSED_IN_HOST ? "host" : memory == KVC_COMPOSED_IN_GPU ? "gpu" : "flash";
+}
+
 /* Operations: each once, in their order, and on the side of their memory. */
 static enum kvc_status check_does(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
                                   struct kvc_diag *diag)
@@ -254,7 +261,21 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
             "the %s",
             i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
     }
-    if ((does & on_values) != 0 && gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
+    if (config->stage[i].place == KVC_COMPOSED_FLASH &&
+        (does == 0 || (does & ~(uint32_t)(KVC_COMPOSED_WRITE | KVC_COMPOSED_READ)) != 0)) {
+        return FAIL("system.stages.%u.does: found %s, allowed on flash: write, read or both", i + 1,
+                    does == 0 ? "nothing" : "other operations");
+    }
+    if ((does & on_values) != 0 &&
+        (config->stage[i].place == KVC_COMPOSED_FLASH) != (options->values.memory == KVC_COMPOSED_IN_FLASH)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: %s",
+            i + 1, memory_name(options->values.memory),
+            options->values.memory == KVC_COMPOSED_IN_FLASH ? "on flash, where read compares keys as well"
+                                                            : "with system.values.memory = \"flash\"");
+    }
+    if ((does & on_values) != 0 && config->stage[i].place != KVC_COMPOSED_FLASH &&
+        gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
         return FAIL(
             "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: on the "
             "%s",
@@ -495,6 +516,47 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
     return KVC_OK;
 }
 
+/* The log of the values on flash. */
+static enum kvc_status check_flash(const struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    const struct kvc_composed_values_options *values = &config->options->values;
+    const struct kvc_flash *flash = config->flash;
+    bool wants = config->has_values && values->memory == KVC_COMPOSED_IN_FLASH;
+    if (wants && flash == NULL) {
+        return FAIL("system.values.memory: found \"flash\", allowed: with node.flash");
+    }
+    if (!wants && flash != NULL) {
+        return FAIL(
+            "node.flash: found one, but it holds nothing; allowed: with system.values.memory = \"flash\"");
+    }
+    if (!wants && values->buffer_bytes > 0) {
+        return FAIL("system.values.buffer: found one, allowed: with system.values.memory = \"flash\"");
+    }
+    if (!wants) {
+        return KVC_OK;
+    }
+    if (!config->logs) {
+        return FAIL("system.values.kernel: found slab in flash, which is not written in place; allowed: log");
+    }
+    if (config->buffer_bytes < flash->page_bytes) {
+        return FAIL("system.values.buffer: found %.0f bytes, allowed: at least a page of \"%s\", %.0f bytes",
+                    config->buffer_bytes, flash->name, flash->page_bytes);
+    }
+    if (config->value_bytes <= 0) {
+        return FAIL(
+            "system.values.size: found less than two rows of blocks of \"%s\", %.4g MiB each, allowed: at least two, "
+            "because one is free for what comes",
+            flash->name,
+            (double)(kvc_flash_chips(flash) * flash->pages_per_block) * flash->page_bytes / 0x1p20);
+    }
+    if (config->flash_pages > kvc_flash_pages(flash)) {
+        return FAIL("system.values.size: found %.4g GiB on flash, \"%s\" has %.4g GiB",
+                    (double)config->flash_pages * flash->page_bytes / 0x1p30, flash->name,
+                    kvc_flash_bytes(flash) / 0x1p30);
+    }
+    return kvc_flash_translation_check(flash, config->flash_pages, diag);
+}
+
 /* Each socket is simulated by itself, so that sockets cannot share a database. */
 static enum kvc_status check_database(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
@@ -560,6 +622,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_database(scenario, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_flash(config, diag);
     }
     if (status == KVC_OK) {
         status = check_cores(config, diag);

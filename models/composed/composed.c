@@ -14,6 +14,7 @@
 #include "models/simulate.h"
 #include "sim/base/array.h"
 #include "sim/devices/database.h"
+#include "sim/devices/flash/flash_translation.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/network.h"
 #include "sim/devices/socket.h"
@@ -30,9 +31,9 @@ static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3;
 struct user {
     struct kvc_composed_server server;
     struct kvc_socket device;
-    struct kvc_slice_mover cpu, dram, gpu, rx, tx, down, up, database;
+    struct kvc_slice_mover cpu, dram, gpu, rx, tx, down, up, database, flash;
     /* What is already posted to the engine [ns]. */
-    double cpu_ns, channel_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns;
+    double cpu_ns, channel_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns, flash_ns;
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Whether the server was stopped when the latest slice ended. */
@@ -44,6 +45,7 @@ struct sums {
     struct kvc_index_stats index, hot_index;
     struct kvc_megakv_slab_stats slab, hot_slab;
     double stage_requests[KVC_COMPOSED_STAGES_MAX];
+    double flash_reads, flash_programs;
 };
 
 struct simulation {
@@ -129,6 +131,10 @@ static void share(void *data)
         kvc_slice_mover_post_busy(&user->up, &user->up_ns, place_ns[KVC_COMPOSED_PCIE_UP],
                                   config->pcie->d2h_bytes_per_s * 1e-9);
     }
+    if (config->flash != NULL) {
+        const struct kvc_flash_busy busy = kvc_flash_engine_busy(&server->storage.flash.engine);
+        kvc_slice_mover_post_busy(&user->flash, &user->flash_ns, kvc_flash_shared_ns(&busy), 1);
+    }
     if (config->database != NULL) {
         kvc_slice_mover_post_busy(&user->database, &user->database_ns,
                                   kvc_composed_storage_busy_ns(&server->storage, KVC_COMPOSED_DATABASE), 1);
@@ -148,6 +154,8 @@ static void count(void *data, bool begins)
         for (uint32_t j = 0; j < server->config->stages; j++) {
             sums->stage_requests[j] += server->stage_requests[j];
         }
+        sums->flash_reads += (double)server->storage.flash.engine.reads;
+        sums->flash_programs += (double)server->storage.flash.engine.programs;
         if (shard != NULL) {
             kvc_index_stats_add(&sums->index, &shard->index_stats);
             sums->slab.evicted += shard->slab_stats.evicted;
@@ -225,6 +233,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
     kvc_slice_mover_own_host(&user->dram, (uint32_t)device.dram);
     if (user->server.gpu != NULL) {
         open_host(&user->gpu, simulation->platform, device.gpu);
+    }
+    if (config->flash != NULL) {
+        kvc_slice_mover_own_host(&user->flash, (uint32_t)device.flash);
     }
     if (config->database != NULL) {
         kvc_slice_mover_own_host(&user->database, (uint32_t)device.database);
@@ -389,6 +400,12 @@ static void report_metrics(void *state, struct kvc_result *result)
         hots += (double)simulation->users[i].server.hots;
     }
     report_kernel(simulation, &result->kernel);
+    if (config->on_flash) {
+        kvc_metrics_set(&result->model, "flash_reads",
+                        simulation->last.flash_reads - simulation->first.flash_reads);
+        kvc_metrics_set(&result->model, "flash_programs",
+                        simulation->last.flash_programs - simulation->first.flash_programs);
+    }
     for (uint32_t i = 0; i < config->stages; i++) { /* Requests may pass a stage by. */
         const struct sums *first = &simulation->first, *last = &simulation->last;
         result->stage[i].served = (uint64_t)llround(last->stage_requests[i] - first->stage_requests[i]);
@@ -543,6 +560,12 @@ static double memory_bytes(const struct kvc_scenario *scenario)
             store_bytes += kvc_cuckoo_store_memory_bytes(scenario, &hot, config->means.item_bytes, requests);
         }
     }
+    if (config->on_flash) {
+        store_bytes += config->shards * kvc_flash_translation_bytes(config->flash, config->flash_pages);
+    }
+    if (config->database != NULL) {
+        store_bytes += config->shards * kvc_database_memory_bytes(config->database);
+    }
     double bytes = store_bytes + run_memory_bytes(scenario, predicted) +
                    kvc_replica_memory_bytes(scenario, window_ns, kvc_scenario_shards(scenario));
     free(predicted);
@@ -550,9 +573,16 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 }
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_cpu_kind, "xeon-8480plus"},    {&kvc_dram_kind, "ddr5-4800"}, {&kvc_gpu_kind, NULL},
-    {&kvc_pcie_kind, "pcie5-x16"},       {&kvc_fpga_kind, NULL},        {&kvc_nic_kind, "connectx-7-400g"},
-    {&kvc_network_kind, "direct-cable"}, {&kvc_database_kind, NULL},    {NULL, NULL},
+    {&kvc_cpu_kind, "xeon-8480plus"},
+    {&kvc_dram_kind, "ddr5-4800"},
+    {&kvc_gpu_kind, NULL},
+    {&kvc_pcie_kind, "pcie5-x16"},
+    {&kvc_fpga_kind, NULL},
+    {&kvc_nic_kind, "connectx-7-400g"},
+    {&kvc_network_kind, "direct-cable"},
+    {&kvc_database_kind, NULL},
+    {&kvc_flash_kind, NULL},
+    {NULL, NULL},
 };
 
 /* A store of one stage on a few cores, between the ports. */

@@ -7,16 +7,20 @@
 #include "models/composed/index.h"
 #include "models/cuckoo_store/launch.h"
 #include "sim/devices/network.h"
+#include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/source/fill.h"
 
 enum { LINE_BYTES = 64, DEFAULT_FRAME = 32, OPEN_BATCH = 16384, FRAMES_IN_FLIGHT = 64, FRAMES_LEAST = 8 };
 
+/* Two chunks of BlueCache's log (Xu et al., VLDB 10(4), 2016, sec. 3.4). */
+enum { BUFFER_PAGES = 256 };
+
 static const char *const place_devices[KVC_COMPOSED_PLACES] = {
     [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",           [KVC_COMPOSED_FPGA] = "fpga",
     [KVC_COMPOSED_NIC_RX] = "nic",   [KVC_COMPOSED_NIC_TX] = "nic",        [KVC_COMPOSED_PCIE_DOWN] = "pcie",
-    [KVC_COMPOSED_PCIE_UP] = "pcie", [KVC_COMPOSED_DATABASE] = "database",
+    [KVC_COMPOSED_PCIE_UP] = "pcie", [KVC_COMPOSED_DATABASE] = "database", [KVC_COMPOSED_FLASH] = "flash",
 };
 
 const char *kvc_composed_device(enum kvc_composed_place place)
@@ -203,13 +207,17 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
     }
 }
 
-/* Returns the mean size of an item in a log [bytes]. */
-static double log_item_bytes(const struct kvc_workload *workload)
+/* Returns the mean bytes that an item takes of a log, with its share of the ends of pages. */
+static double log_item_bytes(const struct kvc_composed_config *config, const struct kvc_workload *workload)
 {
     struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
-    double bytes = 0;
+    double bytes = 0, page_bytes = config->on_flash ? config->flash->page_bytes : 0;
     for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(workload, sample); i < count; i++) {
         bytes += sample[i].weight * kvc_item_log_item_bytes(sample[i].key_bytes, sample[i].value_bytes);
+    }
+    if (page_bytes > 0) {
+        bytes = bytes <= page_bytes ? page_bytes / floor(page_bytes / bytes)
+                                    : page_bytes * ceil(bytes / page_bytes);
     }
     return bytes;
 }
@@ -229,6 +237,61 @@ static void set_hot(struct kvc_composed_config *config)
     }
 }
 
+/* Returns the pages of flash that are erased together: a block of each chip, or one page of a drive that
+ * erases by itself. */
+static double row_pages(const struct kvc_flash *flash)
+{
+    return kvc_flash_translates(flash) ? 1 : (double)(kvc_flash_chips(flash) * flash->pages_per_block);
+}
+
+/* Returns the memory that the values of all keys need [bytes]. On flash, a row is free for what comes. */
+static double needed_bytes(const struct kvc_composed_config *config)
+{
+    double bytes = fmax(ceil(1.1 * config->keys * config->means.item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES);
+    if (!config->on_flash) {
+        return bytes;
+    }
+    double row_bytes = row_pages(config->flash) * config->flash->page_bytes;
+    return (ceil(bytes / row_bytes) + 1) * row_bytes;
+}
+
+/* Sets what the popularity of keys does to reads of the flash. A SET brings its key into the page that fills,
+ * which has half of its items on average, and so moves the item of a popular key from chip to chip. Without
+ * SETs, the chip with the most popular keys has more reads than the others. */
+static void set_popularity(struct kvc_composed_config *config, const struct kvc_workload *workload)
+{
+    double filling = fmax(config->flash->page_bytes / config->means.item_bytes, 1) / 2;
+    uint32_t chips = kvc_flash_chips(config->flash);
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    config->hottest_chip = 1;
+    if (workload->arrival == KVC_ARRIVAL_TRACE || config->has_hot) { /* A hot tier takes those reads. */
+        return;
+    }
+    if (workload->set_frac <= 0) {
+        config->hottest_chip = fmax(chips * kvc_hottest_shard_frac(workload, 1, chips, 0), 1);
+        return;
+    }
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (kvc_popularity_blocks_next(&blocks, &block)) {
+        config->buffered_frac += block.mass * -expm1(-filling * block.mass / block.keys);
+    }
+    kvc_popularity_blocks_close(&blocks);
+}
+
+static void set_values(struct kvc_composed_config *config, double stated_bytes)
+{
+    config->value_bytes = stated_bytes > 0 ? stated_bytes : needed_bytes(config);
+    if (config->on_flash) {
+        double row = row_pages(config->flash), page_bytes = config->flash->page_bytes;
+        double rows = floor(config->value_bytes / (row * page_bytes));
+        double buffer_bytes = config->options->values.buffer_bytes;
+        config->buffer_bytes = buffer_bytes > 0 ? buffer_bytes : BUFFER_PAGES * page_bytes;
+        config->flash_pages = (uint64_t)(rows * row);
+        config->value_bytes = fmax(rows - 1, 0) * row * page_bytes;
+    }
+}
+
 static void set_structures(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_options *options = config->options;
@@ -237,7 +300,8 @@ static void set_structures(struct kvc_composed_config *config, const struct kvc_
     config->has_values = options->values.kernel != KVC_COMPOSED_NO_VALUES;
     config->logs = options->values.kernel == KVC_COMPOSED_LOG;
     if (config->logs) {
-        config->means.item_bytes = log_item_bytes(&scenario->workload);
+        config->on_flash = options->values.memory == KVC_COMPOSED_IN_FLASH && config->flash != NULL;
+        config->means.item_bytes = log_item_bytes(config, &scenario->workload);
     }
     if (config->index != NULL) {
         config->index_bytes =
@@ -245,9 +309,10 @@ static void set_structures(struct kvc_composed_config *config, const struct kvc_
         config->slots = kvc_composed_index_slots(config->index, config->index_bytes);
     }
     if (config->has_values) {
-        config->value_bytes = options->values.bytes > 0 ? options->values.bytes
-                                                        : fmax(ceil(1.1 * keys * config->means.item_bytes),
-                                                               16.0 * KVC_MEGAKV_SLAB_BYTES);
+        set_values(config, options->values.bytes);
+    }
+    if (config->on_flash) {
+        set_popularity(config, &scenario->workload);
     }
     config->full_bytes = config->shards * (config->index_bytes + config->value_bytes);
     config->sample_rate = config->index != NULL ? kvc_run_sample_rate(&scenario->run, config->full_bytes) : 0;
@@ -307,6 +372,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
                                            .pcie = kvc_pcie_of(node),
                                            .fpga = kvc_fpga_of(node),
                                            .database = kvc_database_of(node),
+                                           .flash = kvc_flash_of(node),
                                            .shards = kvc_scenario_shards(scenario),
                                            .pipelines = (uint32_t)options->pipelines,
                                            .stages = options->stage_count};
@@ -377,8 +443,9 @@ uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_mode
         room[count++] = (struct kvc_model_room){
             .option = "system.values.size",
             .unit = KVC_UNIT_BYTES,
-            .size = config->value_bytes,
-            .needed = fmax(ceil(1.1 * keys * config->means.item_bytes), 16.0 * KVC_MEGAKV_SLAB_BYTES),
+            .size = config->on_flash ? (double)config->flash_pages * config->flash->page_bytes
+                                     : config->value_bytes,
+            .needed = needed_bytes(config),
             .keys = shards * floor(config->value_bytes / config->means.item_bytes)};
     }
     return count;
@@ -393,6 +460,7 @@ struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_sce
         .index_bytes = config->index_bytes,
         .slab_bytes = config->value_bytes,
         .logs = config->logs,
+        .page_bytes = config->on_flash ? config->flash->page_bytes : 0,
         .max_displacements = (uint32_t)config->options->index.max_displacements,
         .sample_rate = config->sample_rate,
         .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL && config->has_values,

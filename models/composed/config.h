@@ -20,6 +20,7 @@
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/devices/fpga.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
@@ -43,6 +44,7 @@ enum kvc_composed_place {
     KVC_COMPOSED_PCIE_DOWN,
     KVC_COMPOSED_PCIE_UP,
     KVC_COMPOSED_DATABASE,
+    KVC_COMPOSED_FLASH,
     KVC_COMPOSED_PLACES,
 };
 
@@ -89,7 +91,7 @@ enum kvc_composed_spread {
 /* What becomes of requests that reach a full queue. */
 enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP, KVC_COMPOSED_REFUSE };
 
-enum kvc_composed_memory { KVC_COMPOSED_IN_HOST, KVC_COMPOSED_IN_GPU };
+enum kvc_composed_memory { KVC_COMPOSED_IN_HOST, KVC_COMPOSED_IN_GPU, KVC_COMPOSED_IN_FLASH };
 
 /* Kernels of the values. */
 enum kvc_composed_values { KVC_COMPOSED_NO_VALUES, KVC_COMPOSED_SLAB, KVC_COMPOSED_LOG };
@@ -104,9 +106,10 @@ struct kvc_composed_index_options {
 };
 
 struct kvc_composed_values_options {
-    int kernel;   /* enum kvc_composed_values. */
-    int memory;   /* enum kvc_composed_memory. */
-    double bytes; /* 0: auto. */
+    int kernel;          /* enum kvc_composed_values. */
+    int memory;          /* enum kvc_composed_memory. */
+    double bytes;        /* 0: auto. */
+    double buffer_bytes; /* Flash: memory of its write buffer; 0: auto. */
 };
 
 /* A cache of items in front of the store: an index and items of its own. */
@@ -196,6 +199,7 @@ struct kvc_composed_config {
     const struct kvc_pcie *pcie;
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
+    const struct kvc_flash *flash;
     double core_speed;  /* Speed of the cores at the scenario's clock, relative to their fastest. */
     uint32_t gpu_clock; /* Clock pair of the GPU at the start. */
     uint32_t shards, pipelines;
@@ -210,11 +214,16 @@ struct kvc_composed_config {
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
-    bool logs;                              /* A log holds them. */
-    double keys;                            /* Of a shard, on average. */
-    double index_bytes, slots;              /* Of a shard. */
-    double value_bytes;                     /* Item memory of a shard. */
-    bool has_hot;                           /* The store has a hot tier. */
+    bool logs;                 /* A log holds them. */
+    double keys;               /* Of a shard, on average. */
+    double index_bytes, slots; /* Of a shard. */
+    double value_bytes;        /* Item memory of a shard. */
+    bool on_flash;             /* It is on flash. */
+    uint64_t flash_pages;      /* Pages of the log on flash. */
+    double buffer_bytes;       /* Memory of its write buffer. */
+    double buffered_frac;      /* Share of the reads whose items are still in the page that fills. */
+    double hottest_chip;       /* Reads of the chip with most of them over the mean of all. */
+    bool has_hot;              /* The store has a hot tier. */
     const struct kvc_index_kind *hot_index; /* NULL: the store's index knows what is hot. */
     double hot_index_bytes, hot_bytes;      /* Its index and its item memory in a shard. */
     double hot_items;                       /* Items that a shard's tier has room for. */
@@ -236,7 +245,7 @@ const char *kvc_composed_device(enum kvc_composed_place place);
 /* Whether a place is a device with queues of its own (models/composed/storage.h). */
 static inline bool kvc_composed_is_storage(enum kvc_composed_place place)
 {
-    return place == KVC_COMPOSED_DATABASE;
+    return place == KVC_COMPOSED_DATABASE || place == KVC_COMPOSED_FLASH;
 }
 
 /* Returns the configuration of a resolved scenario. */

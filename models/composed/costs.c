@@ -233,6 +233,80 @@ struct kvc_composed_pace kvc_composed_pace_of(const struct kvc_composed_config *
     return (struct kvc_composed_pace){config->core_speed, config->gpu_clock};
 }
 
+double kvc_composed_fetched_bytes(const struct kvc_composed_config *config, double bytes)
+{
+    double page_bytes = config->flash->page_bytes;
+    return bytes > page_bytes ? page_bytes : kvc_flash_fetched_bytes(config->flash, bytes);
+}
+
+struct kvc_flash_load kvc_composed_flash_load(const struct kvc_composed_config *config, uint32_t number,
+                                              const struct kvc_composed_counts *counts)
+{
+    const struct kvc_flash *flash = config->flash;
+    uint32_t does = config->stage[number].options->does;
+    double bytes = config->means.item_bytes, pages = ceil(bytes / flash->page_bytes);
+    struct kvc_flash_load load = {.read_bytes = kvc_composed_fetched_bytes(config, bytes)};
+    if ((does & KVC_COMPOSED_READ) != 0) {
+        load.reads = counts->items * pages * (1 - config->buffered_frac);
+    }
+    if ((does & KVC_COMPOSED_WRITE) != 0) {
+        load.programs = counts->ops[KVC_OP_SET] * bytes / flash->page_bytes;
+        load.erases = kvc_flash_translates(flash) ? 0 : load.programs / (double)flash->pages_per_block;
+    }
+    return load;
+}
+
+double kvc_composed_waits_frac(const struct kvc_composed_config *config, uint32_t number,
+                               const struct kvc_composed_counts *counts)
+{
+    const struct kvc_composed_stage *stage = &config->stage[number];
+    if (stage->place != KVC_COMPOSED_FLASH) {
+        return 1;
+    }
+    bool reads = (stage->options->does & KVC_COMPOSED_READ) != 0;
+    double each = reads ? fmin(counts->items / fmax(counts->requests, 1e-300), 1) : 0;
+    each *= 1 - config->buffered_frac;
+    return each < 1 ? -expm1(fmax(counts->requests, 1) * log1p(-each)) : 1;
+}
+
+/* Returns for how long a load occupies flash: its busiest part, the chip with the most popular items, or the
+ * tags. */
+static double flash_busy_ns(const struct kvc_composed_config *config, const struct kvc_flash_load *load)
+{
+    const struct kvc_flash *flash = config->flash;
+    const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, load);
+    double tags = (double)kvc_flash_tags(flash);
+    double busy_ns = fmax(kvc_flash_shared_ns(&busy), config->hottest_chip * busy.chips_ns);
+    if (flash->poll_ns > 0 && load->reads > 0) { /* Controllers visit their chips in turn. */
+        const struct kvc_flash_load writes = {.programs = load->programs, .erases = load->erases};
+        const struct kvc_flash_busy written = kvc_flash_busy_of(flash, &writes);
+        double turns_ns = load->reads / kvc_flash_turns_reads_per_s(flash, load->read_bytes, tags) * 1e9;
+        busy_ns = fmax(busy_ns, turns_ns + kvc_flash_shared_ns(&written));
+    }
+    return fmax(busy_ns, load->reads * kvc_flash_read_ns(flash, load->read_bytes) / tags);
+}
+
+/* Reads of a batch that waits for any start together; programs keep nobody waiting until the write buffer is
+ * full. */
+static struct kvc_composed_cost flash_cost(const struct kvc_composed_config *config, uint32_t number,
+                                           const struct kvc_composed_counts *counts)
+{
+    const struct kvc_flash *flash = config->flash;
+    struct kvc_flash_load load = kvc_composed_flash_load(config, number, counts);
+    struct kvc_composed_cost cost = {.busy_ns = flash_busy_ns(config, &load)};
+    double waits = kvc_composed_waits_frac(config, number, counts), wait_ns = 0;
+    if (load.reads > 0) {
+        const struct kvc_flash_load one = {.reads = 1, .read_bytes = load.read_bytes};
+        double others = fmax(load.reads / waits - 1, 0);
+        wait_ns = kvc_flash_read_ns(flash, load.read_bytes) + others * flash_busy_ns(config, &one);
+    }
+    cost.latency_ns = waits * wait_ns - cost.busy_ns;
+    const struct kvc_dram_load memory = {.streamed_bytes = load.reads * load.read_bytes +
+                                                           2 * load.programs * flash->page_bytes};
+    cost.channel_ns = kvc_dram_channel_ns(config->dram, &memory);
+    return cost;
+}
+
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t number,
                                               const struct kvc_composed_counts *counts,
                                               const struct kvc_composed_pace *pace)
@@ -249,6 +323,8 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
         cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
         cost.latency_ns = pipeline_ns(config->fpga, stage, counts);
         return cost;
+    case KVC_COMPOSED_FLASH:
+        return flash_cost(config, number, counts);
     case KVC_COMPOSED_DATABASE:
         return database_cost(config, counts);
     case KVC_COMPOSED_NIC_RX:

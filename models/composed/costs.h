@@ -51,6 +51,17 @@ struct kvc_composed_pace {
 /* Returns the pace at the clocks of the scenario. */
 struct kvc_composed_pace kvc_composed_pace_of(const struct kvc_composed_config *config);
 
+/* Returns the bytes that a read of each page fetches for an item of `bytes` on flash. */
+double kvc_composed_fetched_bytes(const struct kvc_composed_config *config, double bytes);
+
+/* Returns the operations of flash for what a stage does for a batch, in closed form. */
+struct kvc_flash_load kvc_composed_flash_load(const struct kvc_composed_config *config, uint32_t stage,
+                                              const struct kvc_composed_counts *counts);
+
+/* Returns the share of the batches with such counts that wait for answers of storage, in closed form. */
+double kvc_composed_waits_frac(const struct kvc_composed_config *config, uint32_t stage,
+                               const struct kvc_composed_counts *counts);
+
 /* Returns the cost of a stage for a batch. */
 struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *config, uint32_t stage,
                                               const struct kvc_composed_counts *counts,

@@ -48,7 +48,7 @@ static double device_frac(const struct kvc_scenario *scenario, const struct kvc_
 }
 
 void kvc_composed_set_power(const struct kvc_scenario *scenario, double gpu_frac, double memory_frac,
-                            struct kvc_result *result)
+                            double flash_frac, struct kvc_result *result)
 {
     struct kvc_forecast forecast = {.device_count = 0};
     struct kvc_platform *platform = kvc_platform_create();
@@ -58,6 +58,7 @@ void kvc_composed_set_power(const struct kvc_scenario *scenario, double gpu_frac
     kvc_forecast_add_device(&forecast, "cpu", device_frac(scenario, result, KVC_COMPOSED_CPU));
     kvc_forecast_add_device(&forecast, "gpu", fmin(gpu_frac, 1));
     kvc_forecast_add_device(&forecast, "dram", fmin(memory_frac, 1));
+    kvc_forecast_add_device(&forecast, "flash", fmin(flash_frac, 1));
     kvc_forecast_add_device(&forecast, "nic",
                             (device_frac(scenario, result, KVC_COMPOSED_NIC_RX) +
                              device_frac(scenario, result, KVC_COMPOSED_NIC_TX)) /

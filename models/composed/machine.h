@@ -12,9 +12,9 @@
 void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform,
                           struct kvc_socket *socket);
 
-/* Sets the power of a prediction whose stages have their utilization. The GPU and host
- * memory are busy for a share of the time. */
+/* Sets the power of a prediction whose stages have their utilization. The GPU, host memory and flash are busy
+ * for a share of the time. */
 void kvc_composed_set_power(const struct kvc_scenario *scenario, double gpu_frac, double memory_frac,
-                            struct kvc_result *result);
+                            double flash_frac, struct kvc_result *result);
 
 #endif

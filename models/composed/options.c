@@ -7,8 +7,9 @@ static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved
                                       "farm",    NULL};
 static const char *const value_kernels[] = {"none", "slab", "log", NULL};
 static const char *const memories[] = {"host", "gpu", NULL};
+static const char *const value_memories[] = {"host", "gpu", "flash", NULL};
 static const char *const places[] = {"cpu",       "gpu",     "fpga",     "nic.rx", "nic.tx",
-                                     "pcie.down", "pcie.up", "database", NULL};
+                                     "pcie.down", "pcie.up", "database", "flash",  NULL};
 static const char *const pers[] = {"request", "batch", "byte", NULL};
 static const char *const operations[] = {"parse",    "write",    "search",    "insert",
                                          "erase",    "compare",  "read",      "hot.search",
@@ -42,12 +43,17 @@ static const struct kvc_option value_rows[] = {
         kvc_composed_values_options, "kernel", kernel, value_kernels, "none",
         "the real code of the items; slab: size classes of items, of which CLOCK evicts; log: items one behind "
         "the other, of which the oldest makes room; none: the index holds all that there is"),
-    KVC_CHOICE_ROW(kvc_composed_values_options, "memory", memory, memories, "host",
+    KVC_CHOICE_ROW(kvc_composed_values_options, "memory", memory, value_memories, "host",
                    "memory that holds the items, which stages on the same side write, compare and read"),
     KVC_REAL_ROW(
         kvc_composed_values_options, "size", bytes, KVC_UNIT_BYTES, 2097152, 137438953472.0, "auto",
         "item memory of each socket; a larger one evicts fewer items; auto: room for all keys and 10 % "
         "more",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_composed_values_options, "buffer", buffer_bytes, KVC_UNIT_BYTES, 512, 137438953472.0, "auto",
+        "flash: memory that holds items until their pages are on flash; a larger one takes longer bursts of "
+        "SETs before they wait; auto: 256 pages",
         .auto_word = "auto", .auto_value = 0),
 };
 
@@ -131,7 +137,7 @@ static const struct kvc_option stage_rows[] = {
     KVC_CHOICE_ROW(
         kvc_composed_stage_options, "on", on, places, NULL,
         "where it works: cores, GPU, FPGA, one direction of the network ports or of the PCIe link to "
-        "the GPU, or the database, which each request of the stage asks"),
+        "the GPU, the database, which each request of the stage asks, or the flash"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "cores", cores, 1, 1024, "1",
                   "cpu: cores of each pipeline that serve the stage; more of them serve more requests"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "streams", streams, 1, 128, "1",

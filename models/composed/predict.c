@@ -330,11 +330,12 @@ void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac
 
 /* What a request takes of each pool and device at a rate, and the times of its batch. */
 struct demands {
-    double requests;                          /* Of a batch. */
-    double stage_ns[KVC_COMPOSED_STAGES_MAX]; /* Time of each stage for its part of a batch [ns]. */
-    double busy_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of its servers for a request [ns]. */
-    double pool_ns[KVC_COMPOSED_STAGES_MAX];  /* Time of a pool for a request, over its servers [ns]. */
-    double share[KVC_COMPOSED_STAGES_MAX];    /* Share of the requests that the stage is for. */
+    double requests;                            /* Of a batch. */
+    double stage_ns[KVC_COMPOSED_STAGES_MAX];   /* Time of each stage for its part of a batch [ns]. */
+    double busy_ns[KVC_COMPOSED_STAGES_MAX];    /* Time of its servers for a request [ns]. */
+    double pool_ns[KVC_COMPOSED_STAGES_MAX];    /* Time of a pool for a request, over its servers [ns]. */
+    double waits_frac[KVC_COMPOSED_STAGES_MAX]; /* Storage: share of the requests that wait for it. */
+    double waits_ns[KVC_COMPOSED_STAGES_MAX];   /* Storage: how long they do. */
     double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
     double root_ns[2];         /* Time of the root complex, to memory and from it [ns]. */
     double batched_ns;         /* The longest of those of batches. */
@@ -499,6 +500,21 @@ static double joins_ns_of(const struct kvc_composed_config *config, const struct
     return joins_ns;
 }
 
+/* Sets who waits for a stage on storage, and for how long: the stage's time is the mean of all jobs. */
+static void set_waits(const struct kvc_composed_config *config, const struct mix *mix, uint32_t stage,
+                      double requests, struct demands *demands)
+{
+    double served = fmin(counts_of(config, mix, stage, 1).requests, 1);
+    double reached = -expm1(fmax(requests, 1) * log1p(-served));
+    if (reached <= 0) {
+        return;
+    }
+    const struct kvc_composed_counts counts = counts_of(config, mix, stage, requests / reached);
+    double waits = kvc_composed_waits_frac(config, stage, &counts);
+    demands->waits_frac[stage] = served * waits;
+    demands->waits_ns[stage] = waits > 0 ? demands->stage_ns[stage] / (reached * waits) : 0;
+}
+
 /* Returns the demands with batches of `batch` requests. */
 static struct demands demands_with(const struct kvc_composed_config *config, const struct mix *mix,
                                    double per_ns, double batch)
@@ -517,7 +533,9 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
         }
         demands.stage_ns[i] = stage->options->background ? 0 : cost.busy_ns + cost.latency_ns;
-        demands.share[i] = fmin(counts_of(config, mix, i, 1).requests, 1);
+        if (pool->takes_all) {
+            set_waits(config, mix, i, requests, &demands);
+        }
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
         demands.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram) / requests;
@@ -610,15 +628,6 @@ struct way {
     double least_ns, spread_ns;
 };
 
-/* Returns the time of a stage on storage for the requests that it is for. */
-static double storage_ns(const struct kvc_composed_config *config, const struct demands *demands,
-                         const struct mix *mix, uint32_t stage, double per_ns)
-{
-    double requests = job_requests(config, mix, stage, demands->requests, per_ns);
-    double reached = -expm1(fmax(requests, 1) * log1p(-fmin(demands->share[stage], 1)));
-    return reached > 0 ? demands->stage_ns[stage] / reached : 0;
-}
-
 static struct way way_of(const struct kvc_composed_config *config, const struct mix *mix,
                          const struct demands *demands, double per_ns)
 {
@@ -636,7 +645,7 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
                 demands->stage_ns[i] / demands->requests * fmin(config->frame_mean, demands->requests);
         } else if (kvc_composed_is_storage(
                        config->stage[i].place)) { /* Those that it is not for pass it by. */
-            fixed_ns += demands->share[i] * storage_ns(config, demands, mix, i, per_ns);
+            fixed_ns += demands->waits_frac[i] * demands->waits_ns[i];
         } else {
             fixed_ns += demands->stage_ns[i];
         }
@@ -681,7 +690,7 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
         if (!kvc_composed_is_storage(config->stage[i].place) || (1 + bands) * parts > KVC_LATENCY_PARTS_MAX) {
             continue;
         }
-        double share = demands->share[i], ns = storage_ns(config, demands, mix, i, per_ns);
+        double share = demands->waits_frac[i], ns = demands->waits_ns[i];
         for (uint32_t j = 0; j < before; j++) {
             struct kvc_latency_part all = part[j];
             double passes_ns = all.least_ns - share * ns;
@@ -720,18 +729,72 @@ static double waiting_rate(const struct kvc_composed_config *config, const struc
     return low;
 }
 
+/* Returns the operations of flash for a request of the load. */
+static struct kvc_flash_load flash_load(const struct kvc_composed_config *config, const struct mix *mix)
+{
+    struct kvc_flash_load sum = {0};
+    for (uint32_t i = 0; i < config->stages; i++) {
+        if (config->stage[i].place == KVC_COMPOSED_FLASH) {
+            const struct kvc_composed_counts counts = counts_of(config, mix, i, 1);
+            struct kvc_flash_load load = kvc_composed_flash_load(config, i, &counts);
+            sum.read_bytes = load.read_bytes;
+            sum.reads += load.reads;
+            sum.programs += load.programs;
+            sum.erases += load.erases;
+        }
+    }
+    return sum;
+}
+
+/* Adds the queues of the chips, where reads wait for each other, and for programs and erases, which take
+ * longer. */
+static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *scenario, const struct mix *mix,
+                      double per_ns)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_flash *flash = config->flash;
+    if (!config->on_flash) {
+        return;
+    }
+    const struct kvc_flash_load load = flash_load(config, mix);
+    const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, &load);
+    const double ns[] = {flash->read_ns + kvc_flash_transfer_ns(flash, load.read_bytes),
+                         flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes),
+                         flash->erase_ns};
+    const double times[] = {load.reads, load.programs, load.erases};
+    double all = 0, sum_ns = 0, sum_ns2 = 0;
+    for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
+        all += times[i];
+        sum_ns += times[i] * ns[i];
+        sum_ns2 += times[i] * ns[i] * ns[i];
+    }
+    if (all <= 0) {
+        return;
+    }
+    kvc_latency_queue(law, &scenario->workload,
+                      &(struct kvc_latency_queue){.group = KVC_LATENCY_IN_LINE,
+                                                  .name = "the chips of the flash",
+                                                  .servers = 1,
+                                                  .job_ns = sum_ns / all,
+                                                  .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
+                                                  .utilization_frac = per_ns * busy.chips_ns,
+                                                  .share = 1.0 / kvc_flash_chips(flash),
+                                                  .equals_frac = 1,
+                                                  .visits = load.reads});
+}
+
 static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
                        const struct mix *mix, const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
-        if (i >= config->batched && !pool->takes_all) {
+        if ((i >= config->batched && !pool->takes_all) || pool->place == KVC_COMPOSED_FLASH) {
             continue;
         }
         bool storage = pool->takes_all, database = pool->place == KVC_COMPOSED_DATABASE;
         double requests = job_requests(config, mix, i, demands->requests, per_ns);
-        double jobs = storage ? demands->share[i] : 1; /* Storage works on single requests. */
+        double jobs = storage ? demands->waits_frac[i] : 1; /* Storage works on single requests. */
         kvc_latency_queue(law, &scenario->workload,
                           &(struct kvc_latency_queue){
                               .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
@@ -790,22 +853,30 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
         kvc_latency_closed(&law, in_flight / per_ns - think_ns);
     } else {
         add_queues(&law, scenario, &mix, &demands, per_ns);
+        add_chips(&law, scenario, &mix, per_ns);
     }
     result->throughput_mops = per_ns * 1e3 * config->shards;
     kvc_result_set_latencies(result, &law, workload);
     double utilization_frac[KVC_COMPOSED_STAGES_MAX];
+    struct kvc_flash_busy flash = {0};
+    if (config->on_flash) {
+        const struct kvc_flash_load load = flash_load(config, &mix);
+        flash = kvc_flash_busy_of(config->flash, &load);
+    }
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
-        bool card = pool->place == KVC_COMPOSED_GPU;
-        utilization_frac[i] = per_ns * fmax(demands.busy_ns[i] / servers,
-                                            card              ? demands.card_ns
-                                            : pool->takes_all ? demands.pool_ns[config->stage[i].pool]
-                                                              : 0);
+        double shared_ns = pool->place == KVC_COMPOSED_GPU        ? demands.card_ns
+                           : pool->place == KVC_COMPOSED_DATABASE ? demands.pool_ns[config->stage[i].pool]
+                                                                  : 0;
+        utilization_frac[i] =
+            per_ns * (pool->place == KVC_COMPOSED_FLASH ? fmax(kvc_flash_shared_ns(&flash), flash.chips_ns)
+                                                        : fmax(demands.busy_ns[i] / servers, shared_ns));
     }
     kvc_stages_predict(kvc_composed_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);
-    kvc_composed_set_power(scenario, per_ns * demands.card_ns, per_ns * demands.memory_ns, result);
+    kvc_composed_set_power(scenario, per_ns * demands.card_ns, per_ns * demands.memory_ns,
+                           per_ns * kvc_flash_shared_ns(&flash), result);
     struct kvc_metrics *model = &result->model;
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
     kvc_metrics_set(model, "hit_frac", mix.expected.hit_frac);

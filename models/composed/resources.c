@@ -59,6 +59,11 @@ static unsigned on_database(const struct kvc_scenario *scenario)
     return stages_on(scenario, KVC_COMPOSED_DATABASE, KVC_COMPOSED_DATABASE);
 }
 
+static unsigned on_flash(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_FLASH, KVC_COMPOSED_FLASH);
+}
+
 /* Makes what stages on a device state as times, or as cycles of a stated clock, faster. */
 static void speed_stages(struct kvc_composed_options *options, int place, double factor)
 {
@@ -117,6 +122,11 @@ static void speed_database(struct kvc_scenario *scenario, double factor)
     kvc_database_speed_up(kvc_node_device(&scenario->node, &kvc_database_kind), factor);
 }
 
+static void speed_flash(struct kvc_scenario *scenario, double factor)
+{
+    kvc_flash_speed_up(kvc_node_device(&scenario->node, &kvc_flash_kind), factor);
+}
+
 const struct kvc_model_resource kvc_composed_resources[] = {
     {.name = "cpu", .device = "cpu", .stages_of = on_cpu, .speed_up = speed_cpu},
     {.name = "host-memory", .device = "dram", .stages_of = on_cpu, .speed_up = speed_memory},
@@ -125,5 +135,6 @@ const struct kvc_model_resource kvc_composed_resources[] = {
     {.name = "ports", .device = "nic", .stages_of = on_nic, .speed_up = speed_nic},
     {.name = "pcie", .device = "pcie", .stages_of = on_pcie, .speed_up = speed_pcie},
     {.name = "database", .device = "database", .stages_of = on_database, .speed_up = speed_database},
+    {.name = "flash", .device = "flash", .stages_of = on_flash, .speed_up = speed_flash},
     {.name = NULL},
 };

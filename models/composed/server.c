@@ -365,6 +365,36 @@ static uint32_t take_stream(struct kvc_composed_station *station)
     return station->first_stream + 64 * word + bit;
 }
 
+/* Lets a job ask storage. It goes on at once if there is nothing to wait for. */
+static void ask_storage(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    struct kvc_composed_job *job = job_of(server, number);
+    uint32_t does = config->stage[stage].options->does;
+    struct kvc_composed_counts counts;
+    if (does != 0) {
+        kvc_composed_execute(&server->structures, job, does, NULL, true, &counts);
+    }
+    const struct kvc_dram_load load = {
+        .streamed_bytes = kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns)};
+    server->channel_ns += kvc_dram_channel_ns(config->dram, &load);
+    server->stage_requests[stage] += job->counts.requests;
+    if (job->waits == 0) {
+        end_of_stage(server, station_of(server, stage, job->pipeline), number, stage, now_ns, 0);
+    }
+}
+
+static void begin_on_storage(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
+                             double now_ns)
+{
+    job_of(server, number)->began_ns = now_ns;
+    if (kvc_composed_storage_is_full(&server->storage, stage)) {
+        kvc_ring_push(&server->storage.blocked, number, stage);
+    } else {
+        ask_storage(server, number, stage, now_ns);
+    }
+}
+
 /* Begins with a job at a free server. */
 static void begin(struct kvc_composed_server *server, struct kvc_composed_station *station, uint32_t number,
                   uint32_t stage, double now_ns)
@@ -374,6 +404,11 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_counts counts = job->counts;
     bool is_later = defers(at->options);
+    if (kvc_composed_is_storage(at->place)) {
+        station->busy++;
+        begin_on_storage(server, number, stage, now_ns);
+        return;
+    }
     take_evicted(server, job, at->options->does);
     if (at->options->does != 0) {
         kvc_composed_execute(&server->structures, job, at->options->does,
@@ -392,10 +427,6 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     job->began_ns = now_ns;
     station->busy++;
     server->stage_requests[stage] += counts.requests;
-    if (kvc_composed_is_storage(at->place)) {
-        kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns);
-        return;
-    }
     struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, &server->pace);
     if (at->place == KVC_COMPOSED_GPU) {
         uint32_t stream = take_stream(station);
@@ -840,14 +871,18 @@ static bool finds_it_full(const struct kvc_composed_server *server, uint32_t num
 /* A job goes on when storage has answered all that it asked for. */
 static void end_asked(struct kvc_composed_server *server, const struct kvc_event *event)
 {
+    struct kvc_composed_storage *storage = &server->storage;
     struct kvc_composed_asked ended;
-    if (!kvc_composed_storage_handle(&server->storage, event, &ended)) {
-        return;
+    if (kvc_composed_storage_handle(storage, event, &ended)) {
+        struct kvc_composed_job *job = job_of(server, ended.job);
+        if (--job->waits == 0) {
+            end_of_stage(server, station_of(server, ended.stage, job->pipeline), ended.job, ended.stage,
+                         event->time_ns, 0);
+        }
     }
-    struct kvc_composed_job *job = job_of(server, ended.job);
-    if (--job->waits == 0) {
-        end_of_stage(server, station_of(server, ended.stage, job->pipeline), ended.job, ended.stage,
-                     event->time_ns, 0);
+    while (storage->blocked.count > 0 && !kvc_composed_flash_is_full(&storage->flash)) {
+        struct kvc_ring_entry first = kvc_ring_pop(&storage->blocked);
+        ask_storage(server, (uint32_t)first.value, first.tag, event->time_ns);
     }
 }
 
@@ -936,6 +971,7 @@ void kvc_composed_server_advance(struct kvc_composed_server *server, double time
             handle(server, &event);
         }
     }
+    kvc_composed_storage_catch_up(&server->storage, until_ns);
     server->advanced_ns = until_ns;
 }
 

@@ -51,7 +51,9 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                                            .pace = kvc_composed_pace_of(config)};
     kvc_composed_structures_open(&server->structures, config, stores, number, replica->source, expected,
                                  seed);
-    kvc_composed_storage_open(&server->storage, config, &server->events, seed, number);
+    const struct kvc_cuckoo_shard *shard = server->structures.shard;
+    kvc_composed_storage_open(&server->storage, config, shard != NULL ? shard->log : NULL, &server->events,
+                              seed, number);
     open_stations(server);
     server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
     for (uint32_t i = 0; i < config->pipelines; i++) {

@@ -1,28 +1,38 @@
 #include "models/composed/storage.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
 
+/* Kinds of operations. */
+enum { QUERIES, READS, PROGRAMS, ERASES };
+
 void kvc_composed_storage_open(struct kvc_composed_storage *storage, const struct kvc_composed_config *config,
-                               struct kvc_events *events, uint64_t seed, uint32_t number)
+                               const struct kvc_item_log *log, struct kvc_events *events, uint64_t seed,
+                               uint32_t number)
 {
     *storage = (struct kvc_composed_storage){.config = config};
     if (config->database != NULL) {
         kvc_database_engine_open(&storage->database, config->database, events, seed, number);
+    }
+    if (config->flash != NULL) {
+        kvc_composed_flash_open(&storage->flash, config, log, events, seed, number);
     }
 }
 
 void kvc_composed_storage_close(struct kvc_composed_storage *storage)
 {
     kvc_database_engine_close(&storage->database);
+    kvc_composed_flash_close(&storage->flash);
     kvc_ring_free(&storage->free);
+    kvc_ring_free(&storage->blocked);
     free(storage->asked);
 }
 
 /* ---- operations ---- */
 
-static uint32_t take_tag(struct kvc_composed_storage *storage, uint32_t job, uint32_t stage)
+static uint32_t take_tag(struct kvc_composed_storage *storage, const struct kvc_composed_asked *asked)
 {
     if (storage->free.count == 0) {
         uint32_t tags = 2 * storage->tags + 64;
@@ -32,48 +42,127 @@ static uint32_t take_tag(struct kvc_composed_storage *storage, uint32_t job, uin
         }
     }
     uint32_t tag = kvc_ring_pop(&storage->free).tag;
-    storage->asked[tag] = (struct kvc_composed_asked){.job = job, .stage = (uint8_t)stage};
+    storage->asked[tag] = *asked;
     return tag;
 }
 
 /* Asks the database: GETs are queries, SETs and DELETEs are updates. A GET that missed has its value then. */
-static void ask_database(struct kvc_composed_storage *storage, struct kvc_composed_job *job, uint32_t number,
-                         uint32_t stage, double now_ns)
+static void ask_database(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
+                         const struct kvc_composed_asked *asked, double now_ns)
 {
     const struct kvc_batch *rows = job->rows;
     job->waits = rows->count;
     for (uint32_t i = 0; i < rows->count; i++) {
         bool writes = rows->op[i] != KVC_OP_GET, missed = job->outcome[i] == KVC_COMPOSED_MISS;
         job->outcome[i] = missed ? KVC_COMPOSED_FETCHED : job->outcome[i];
-        kvc_database_ask(&storage->database, now_ns, writes, rows->key_id[i],
-                         take_tag(storage, number, stage));
+        kvc_database_ask(&storage->database, now_ns, writes, rows->key_id[i], take_tag(storage, asked));
     }
     kvc_composed_job_count(job, storage->config);
 }
 
-void kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
-                                uint32_t number, uint32_t stage, double now_ns)
+/* Reads the items of GETs. Returns the bytes that come. */
+static double read_items(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
+                         const struct kvc_composed_asked *asked, double now_ns)
 {
-    ask_database(storage, job, number, stage, now_ns);
+    double bytes = 0;
+    for (uint32_t i = 0; i < job->rows->count; i++) {
+        if (job->rows->op[i] != KVC_OP_GET || job->hot[i] != 0) {
+            continue;
+        }
+        struct kvc_composed_pages pages = kvc_composed_flash_find(&storage->flash, job, i);
+        for (uint32_t j = 0; j < pages.count; j++) {
+            kvc_composed_flash_read(&storage->flash, now_ns, &pages, j, take_tag(storage, asked));
+        }
+        job->waits += pages.count;
+        bytes += pages.count * pages.bytes;
+    }
+    return bytes;
+}
+
+/* Appends the items of SETs, and programs the pages that are full. Returns the bytes that enter the write
+ * buffer and leave it. */
+static double append_items(struct kvc_composed_storage *storage, const struct kvc_composed_job *job,
+                           double now_ns)
+{
+    const struct kvc_composed_asked programs = {.kind = PROGRAMS}, erases = {.kind = ERASES};
+    uint64_t before = storage->flash.end;
+    for (uint32_t i = 0; i < job->rows->count; i++) {
+        uint32_t full =
+            job->rows->op[i] == KVC_OP_SET ? kvc_composed_flash_append(&storage->flash, job, i) : 0;
+        for (; full > 0; full--) {
+            if (kvc_composed_flash_erases(&storage->flash)) {
+                kvc_composed_flash_erase(&storage->flash, now_ns, take_tag(storage, &erases));
+            }
+            kvc_composed_flash_program(&storage->flash, now_ns, take_tag(storage, &programs));
+        }
+    }
+    return 2 * (double)(storage->flash.end - before);
+}
+
+bool kvc_composed_storage_is_full(const struct kvc_composed_storage *storage, uint32_t stage)
+{
+    uint32_t does = storage->config->stage[stage].options->does;
+    return (does & KVC_COMPOSED_WRITE) != 0 &&
+           (storage->blocked.count > 0 || kvc_composed_flash_is_full(&storage->flash));
+}
+
+double kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
+                                  uint32_t number, uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_stage *at = &storage->config->stage[stage];
+    struct kvc_composed_asked asked = {.job = number, .stage = (uint8_t)stage, .kind = QUERIES};
+    double bytes = 0;
+    job->waits = 0;
+    if (at->place == KVC_COMPOSED_DATABASE) {
+        ask_database(storage, job, &asked, now_ns);
+        return bytes;
+    }
+    if ((at->options->does & KVC_COMPOSED_WRITE) != 0) {
+        bytes += append_items(storage, job, now_ns);
+    }
+    if ((at->options->does & KVC_COMPOSED_READ) != 0) {
+        asked.kind = READS;
+        bytes += read_items(storage, job, &asked, now_ns);
+    }
+    return bytes;
 }
 
 bool kvc_composed_storage_owns(const struct kvc_event *event)
 {
-    return event->kind >= KVC_DATABASE_WORKED;
+    return event->kind >= KVC_FLASH_CELLS;
 }
 
 bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const struct kvc_event *event,
                                  struct kvc_composed_asked *ended)
 {
-    if (!kvc_database_engine_handle(&storage->database, event)) {
+    uint32_t tag = event->tag;
+    bool is_database = event->kind >= KVC_DATABASE_WORKED;
+    if (is_database ? !kvc_database_engine_handle(&storage->database, event)
+                    : !kvc_flash_engine_handle(&storage->flash.engine, event, &tag)) {
         return false;
     }
-    *ended = storage->asked[event->tag];
-    kvc_ring_push(&storage->free, 0, event->tag);
-    return true;
+    *ended = storage->asked[tag];
+    kvc_ring_push(&storage->free, 0, tag);
+    if (ended->kind == READS) {
+        kvc_composed_flash_read_ended(&storage->flash, event->time_ns);
+    } else if (ended->kind == PROGRAMS) {
+        kvc_composed_flash_programmed(&storage->flash);
+    }
+    return ended->kind == READS || ended->kind == QUERIES;
+}
+
+void kvc_composed_storage_catch_up(struct kvc_composed_storage *storage, double now_ns)
+{
+    if (storage->config->flash != NULL) {
+        kvc_flash_engine_catch_up(&storage->flash.engine, now_ns);
+    }
 }
 
 double kvc_composed_storage_busy_ns(const struct kvc_composed_storage *storage, enum kvc_composed_place place)
 {
-    return place == KVC_COMPOSED_DATABASE ? kvc_database_engine_busy_ns(&storage->database) : 0;
+    if (place == KVC_COMPOSED_DATABASE) {
+        return kvc_database_engine_busy_ns(&storage->database);
+    }
+    const struct kvc_flash_busy busy = kvc_flash_engine_busy(&storage->flash.engine);
+    return fmax(kvc_flash_shared_ns(&busy), busy.chips_ns);
 }

@@ -1,7 +1,7 @@
-/* The storage behind a composed store: a database at work, and what the stages on it ask.
+/* The storage behind a composed store: a database and flash at work, and what the stages on them ask.
  *
- * A job on such a stage asks for each of its requests. The device has queues of its own, so that any number
- * of jobs may be there; a job goes on when it has all of its answers. */
+ * A job on such a stage asks for each of its requests. The devices have queues of their own, so that any
+ * number of jobs may be there; a job goes on when it has all of its answers. */
 #ifndef KVC_MODELS_COMPOSED_STORAGE_H
 #define KVC_MODELS_COMPOSED_STORAGE_H
 
@@ -9,40 +9,54 @@
 #include <stdint.h>
 
 #include "models/composed/config.h"
+#include "models/composed/flash.h"
 #include "models/composed/job.h"
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
 #include "sim/devices/database.h"
 
-/* An operation of a device that has not ended: which job waits for it, in which stage. */
+/* An operation of a device that has not ended. */
 struct kvc_composed_asked {
-    uint32_t job;
+    uint32_t job; /* Number of the job that waits for it. */
     uint8_t stage;
+    uint8_t kind; /* Defined by storage.c. */
 };
 
 struct kvc_composed_storage {
     const struct kvc_composed_config *config;
     struct kvc_database_engine database; /* Zeroed: no stage is on one. */
+    struct kvc_composed_flash flash;     /* Zeroed: there is none. */
     struct kvc_composed_asked *asked;    /* By tag. */
     uint32_t tags;                       /* Entries of `asked`. */
     struct kvc_ring free;                /* Tags that no operation has. */
+    struct kvc_ring blocked; /* Jobs that wait for room in the write buffer, each with its stage. */
 };
 
-/* Opens the storage of a server. The configuration and the events must outlive it. */
+/* Opens the storage of a server; `log` holds the items on flash, or is NULL. The configuration, the log and
+ * the events must outlive it. */
 void kvc_composed_storage_open(struct kvc_composed_storage *storage, const struct kvc_composed_config *config,
-                               struct kvc_events *events, uint64_t seed, uint32_t number);
+                               const struct kvc_item_log *log, struct kvc_events *events, uint64_t seed,
+                               uint32_t number);
 void kvc_composed_storage_close(struct kvc_composed_storage *storage); /* A zeroed one is allowed. */
 
-/* Begins a stage on a device of the storage for the job `number`, and sets how many answers it waits for. */
-void kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
-                                uint32_t number, uint32_t stage, double now_ns);
+/* Whether a stage must wait for room in the write buffer. */
+bool kvc_composed_storage_is_full(const struct kvc_composed_storage *storage, uint32_t stage);
+
+/* Begins a stage on a device of the storage for the job `number`, whose operations have been executed, and
+ * sets how many answers it waits for. Returns the bytes that cross the host's memory for it. */
+double kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
+                                  uint32_t number, uint32_t stage, double now_ns);
 
 /* Whether an event is one of the storage's. */
 bool kvc_composed_storage_owns(const struct kvc_event *event);
 
-/* Handles an event of the storage. Returns whether an operation has ended; *ended then says whose. */
+/* Handles an event of the storage. Returns whether an operation has ended that a job waits for; *ended then
+ * says which. */
 bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const struct kvc_event *event,
                                  struct kvc_composed_asked *ended);
+
+/* Brings the devices up to a time until which all events have been handled. */
+void kvc_composed_storage_catch_up(struct kvc_composed_storage *storage, double now_ns);
 
 /* Returns for how long the device of a place was busy since the storage was opened [ns]. */
 double kvc_composed_storage_busy_ns(const struct kvc_composed_storage *storage,

@@ -5,6 +5,7 @@
 #include "sim/devices/cpu.h"
 #include "sim/devices/database.h"
 #include "sim/devices/dram.h"
+#include "sim/devices/flash/flash.h"
 #include "sim/devices/gpu.h"
 #include "sim/devices/nic.h"
 #include "sim/devices/pcie.h"
@@ -141,7 +142,7 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     const struct kvc_nic *nic = kvc_nic_of(node);
     const struct kvc_pcie *pcie = kvc_pcie_of(node);
     struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
-                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
+                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
     if (cpu != NULL) {
         socket.cpu = add_cpu(&place, node, cpu, &use);
     }
@@ -186,6 +187,15 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     }
     if (kvc_database_of(node) != NULL) {
         socket.database = add_end(&place, "database", "database");
+    }
+    const struct kvc_flash *flash = kvc_flash_of(node);
+    if (flash != NULL) {
+        socket.flash =
+            add_host(&place, "flash",
+                     &(struct kvc_platform_host){.device = "flash",
+                                                 .cores = 1,
+                                                 .pstates = 1,
+                                                 .pstate = {{.speed = 1, .watts = kvc_flash_watts(flash)}}});
     }
     return socket;
 }

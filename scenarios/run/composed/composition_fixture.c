@@ -40,7 +40,8 @@ struct composition {
     const char *gpu, *pcie; /* NULL: none. */
     bool has_fpga, has_database, receives, sends;
     uint32_t index; /* Number of its kernel; 0: none. */
-    bool has_values, logs, index_there, values_there;
+    bool has_values, logs, index_there, values_there, values_on_flash;
+    const char *flash;
     bool has_hot, hot_there;
     uint32_t hot; /* Number of the kernel of its index; 0: none. */
     double admit;
@@ -82,7 +83,7 @@ static bool is_on(const struct stage *stage, const char *place)
 /* Whether its device has queues of its own. */
 static bool is_storage(const struct stage *stage)
 {
-    return is_on(stage, "database");
+    return is_on(stage, "database") || is_on(stage, "flash");
 }
 
 static bool is_link(const struct stage *stage)
@@ -112,6 +113,8 @@ static void draw_structures(struct kvc_rng *rng, struct composition *drawn)
     drawn->index_there = drawn->index > 0 && drawn->gpu != NULL && happens(rng, 0.7);
     drawn->has_values = drawn->index > 0 && happens(rng, 0.6);
     drawn->values_there = drawn->has_values && is_new && happens(rng, 0.3);
+    drawn->values_on_flash = drawn->has_values && drawn->flash != NULL;
+    drawn->values_there = drawn->values_there && !drawn->values_on_flash;
     drawn->keys = floor(between(rng, 1e4, 1e5));
     drawn->key_bytes = floor(between(rng, 8, 64));
     drawn->value_bytes = floor(between(rng, 8, 400));
@@ -200,6 +203,13 @@ static bool is_there(const struct composition *drawn, uint32_t operation)
                                                         : drawn->values_there;
 }
 
+/* Returns where a stage with an operation works. */
+static const char *place_of(const struct composition *drawn, uint32_t operation)
+{
+    bool on_values = (operation & (WRITE | COMPARE | READ)) != 0;
+    return on_values && drawn->values_on_flash ? "flash" : is_there(drawn, operation) ? "gpu" : "cpu";
+}
+
 /* Returns an operation that comes next, of those that are left. */
 static uint32_t draw_operation(struct kvc_rng *rng, uint32_t left)
 {
@@ -224,7 +234,8 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
 {
     uint32_t left = happens(rng, 0.6) ? PARSE : 0;
     left |= drawn->index > 0 ? SEARCH | INSERT | ERASE : 0;
-    left |= drawn->has_values ? WRITE | READ | (happens(rng, 0.6) ? COMPARE : 0) : 0;
+    left |=
+        drawn->has_values ? WRITE | READ | (happens(rng, 0.6) && !drawn->values_on_flash ? COMPARE : 0) : 0;
     left |= drawn->has_hot ? HOT_READ | HOT_FILL | HOT_ERASE | (drawn->hot > 0 ? HOT_SEARCH : 0) : 0;
     if (drawn->receives) {
         add(rng, drawn, "nic.rx");
@@ -232,7 +243,7 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
     uint32_t first = drawn->stages;
     while (left != 0) {
         uint32_t operation = draw_operation(rng, left);
-        const char *on = is_there(drawn, operation) ? "gpu" : "cpu";
+        const char *on = place_of(drawn, operation);
         struct stage *latest = drawn->stages > first ? &drawn->stage[drawn->stages - 1] : NULL;
         bool is_full = drawn->stages >= ROOMY;
         left &= ~operation;
@@ -246,7 +257,7 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
             draw_stages(rng, drawn);
             return;
         }
-        bool crosses = latest != NULL && !is_on(latest, on) && drawn->gpu != NULL;
+        bool crosses = latest != NULL && !is_on(latest, on) && drawn->gpu != NULL && strcmp(on, "flash") != 0;
         if (crosses && !is_full && happens(rng, 0.7)) {
             add(rng, drawn, strcmp(on, "gpu") == 0 ? "pcie.down" : "pcie.up");
         } else if (!is_full && happens(rng, 0.15)) {
@@ -394,10 +405,14 @@ static void fit_cores(struct composition *drawn)
 /* Storage has numbers of its own, so that a composition without it does not depend on them. */
 static void draw_storage(uint64_t seed, struct composition *drawn)
 {
+    static const char *const flashes[] = {
+        "{ base = 'bluecache-flash', chips = 4, pages_per_block = 8 }",
+        "{ base = 'micron-9550-max', channels = 4, chips = 4, blocks = 24000, pages_per_block = 4 }"};
     struct kvc_rng storage, *rng = &storage;
     kvc_rng_init(rng, seed, "composition storage", 0);
     drawn->has_database = drawn->sockets == 1 && happens(rng, 0.25);
     drawn->logs = happens(rng, 0.4);
+    drawn->flash = happens(rng, 0.3) ? flashes[kvc_rng_below(rng, 2)] : NULL;
     drawn->queries = whole(rng, 16, 256); /* Few of them would leave a short run to chance. */
     drawn->query_ns = floor(between(rng, 1e3, 1e5));
     drawn->fixed_times = happens(rng, 0.3);
@@ -518,7 +533,9 @@ static void put_system(struct writer *writer, const struct composition *drawn,
     put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
         drawn->index_there ? ", memory = \"gpu\"" : "");
     if (drawn->has_values) {
-        put(writer, "    values = { kernel = \"%s\"%s },\n", drawn->logs ? "log" : "slab",
+        bool logs = drawn->logs || drawn->values_on_flash;
+        put(writer, "    values = { kernel = \"%s\"%s%s },\n", logs ? "log" : "slab",
+            drawn->values_on_flash ? ", memory = \"flash\"" : "",
             drawn->values_there ? ", memory = \"gpu\"" : "");
     }
     if (drawn->has_hot) {
@@ -563,6 +580,9 @@ void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
     if (drawn.has_database) {
         put(&writer, ", database = { base = \"mysql-bg\", queries = %u, read = \"%.0fns\", times = \"%s\" }",
             drawn.queries, drawn.query_ns, drawn.fixed_times ? "fixed" : "exponential");
+    }
+    if (drawn.values_on_flash) {
+        put(&writer, ", flash = %s", drawn.flash);
     }
     put(&writer, "%s },\n", drawn.has_fpga ? ", fpga = \"catapult-stratix-v\"" : "");
     put(&writer, "  workload = { keys = %.0f, key = %.0f, value = %.0f, get = %.6g, set = %.6g", drawn.keys,
