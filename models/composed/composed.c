@@ -114,7 +114,7 @@ static void share(void *data)
     double cpu_ns = place_ns[KVC_COMPOSED_CPU] - user->cpu_ns; /* The cores work side by side. */
     kvc_slice_mover_post(&user->cpu, cpu_ns * server->pace.core_speed, cpu_ns / (double)config->cpu->cores);
     user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
-    kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / kvc_dram_channels(config->dram));
+    kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / config->channels);
     user->channel_ns = server->channel_ns;
     if (server->gpu != NULL) {
         double work_ns = kvc_gpu_streams_take_work_ns(server->gpu);

@@ -38,6 +38,8 @@ static void add_work(struct kvc_composed_stage *stage, const struct kvc_composed
     sum->instructions += work->instructions;
     sum->lines += work->lines;
     sum->bytes += work->bytes;
+    bool works = sum->cycles + sum->ns + sum->instructions + sum->lines + sum->bytes > 0;
+    stage->works |= (uint32_t)works << work->per;
 }
 
 static bool is_link(enum kvc_composed_place place)
@@ -88,8 +90,11 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     }
     if (partner == number) {
         stage->pool = config->pools++;
+        const struct kvc_composed_pool *before = &config->pool[stage->pool == 0 ? 0 : stage->pool - 1];
+        uint32_t first = stage->pool == 0 ? 0 : before->first + (before->of_node ? 1 : config->pipelines);
         config->pool[stage->pool] =
-            (struct kvc_composed_pool){.place = stage->place,
+            (struct kvc_composed_pool){.first = first,
+                                       .place = stage->place,
                                        .servers = servers_of(config, mine),
                                        .of_node = is_link(stage->place),
                                        .takes_all = kvc_composed_is_storage(stage->place)};
@@ -395,6 +400,9 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     }
     kvc_cpu_pstate_of(node, &state, NULL); /* The loader has checked the clock. */
     config->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
+    config->channels = kvc_dram_channels(config->dram);
+    config->channel_line_ns = kvc_dram_channel_ns(config->dram, &(struct kvc_dram_load){.random_reads = 1});
+    config->channel_byte_ns = kvc_dram_channel_ns(config->dram, &(struct kvc_dram_load){.streamed_bytes = 1});
     config->gpu_clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
     set_hot(config);

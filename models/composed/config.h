@@ -179,6 +179,7 @@ struct kvc_composed_pool {
     enum kvc_composed_place place;
     uint32_t servers; /* Servers in a pipeline, or in the node if it is shared. */
     bool of_node;     /* One for all pipelines. */
+    uint32_t first;   /* Number of its first queue; each pipeline has one, or the node. */
     bool takes_all;   /* Jobs need no free server: the device has queues of its own. */
     uint32_t stages;  /* A bit for each stage that it serves. */
 };
@@ -188,6 +189,7 @@ struct kvc_composed_stage {
     enum kvc_composed_place place;
     uint32_t pool;                                           /* Number of its pool. */
     struct kvc_composed_work per[KVC_COMPOSED_PER_BYTE + 1]; /* Sums of its work by enum kvc_composed_per. */
+    uint32_t works;                                          /* A bit for each of these that is not 0. */
 };
 
 struct kvc_composed_config {
@@ -232,6 +234,8 @@ struct kvc_composed_config {
     struct kvc_cuckoo_means means; /* The size of an item is that of the kernel of the values. */
     double llc_frac; /* Share of the first lines of items and buckets that the last-level cache holds. */
     double line_ns;  /* Mean stall of a core for such a line. */
+    /* Channels of host memory, and their time for a line at a random place and for a byte in order [ns]. */
+    double channels, channel_line_ns, channel_byte_ns;
     double l2_frac;  /* Share of the index's lines in the GPU's L2 cache. */
     double hot_frac; /* Share of the requests for the most popular key, if l2_frac is known. */
     double path_ns;  /* One way between client and memory, without the time on the wire; 0: no network. */

@@ -40,7 +40,7 @@ static struct kvc_composed_work work_of(const struct kvc_composed_stage *stage,
                                         const struct kvc_composed_counts *counts)
 {
     struct kvc_composed_work sum = {0};
-    for (int per = 0; per <= KVC_COMPOSED_PER_BYTE; per++) {
+    for (int per = 0; stage->works >> per != 0; per++) {
         const struct kvc_composed_work *work = &stage->per[per];
         double times = times_of(stage, counts, per);
         sum.cycles += times * work->cycles;
@@ -106,18 +106,19 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
         compute_ns += work.instructions * kvc_cpu_instruction_ns(cpu);
     }
     /* Lines of different requests overlap; those of one request wait for each other. */
-    double overlap = fmax(fmin(stage->options->overlap, counts->requests), 1);
+    double together = stage->options->overlap < counts->requests ? stage->options->overlap : counts->requests;
+    double overlap = together > 1 ? together : 1;
     double stall_ns = touched.random * config->line_ns / overlap + touched.packets * kvc_cpu_llc_hit_ns(cpu) +
                       touched.following * dram->next_line_ns +
                       kvc_dram_stream_ns(dram, touched.streamed_bytes);
     double missed = 1 - config->llc_frac;
-    const struct kvc_dram_load load = {.random_reads = touched.random * missed,
-                                       .streamed_bytes = touched.following * missed * dram->line_bytes +
-                                                         touched.streamed_bytes + touched.passing_bytes};
+    double in_order = touched.following * missed * (double)dram->line_bytes + touched.streamed_bytes +
+                      touched.passing_bytes;
     compute_ns /= pace->core_speed;
     return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns,
                                       .compute_ns = compute_ns,
-                                      .channel_ns = kvc_dram_channel_ns(dram, &load)};
+                                      .channel_ns = touched.random * missed * config->channel_line_ns +
+                                                    in_order * config->channel_byte_ns};
 }
 
 /* ---- GPU ---- */
@@ -313,7 +314,6 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
 {
     const struct kvc_composed_stage *stage = &config->stage[number];
     struct kvc_composed_cost cost = {0};
-    struct kvc_dram_load load = {0};
     switch (stage->place) {
     case KVC_COMPOSED_CPU:
         return core_cost(config, stage, counts, pace);
@@ -343,8 +343,7 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
     default:
         break;
     }
-    load.streamed_bytes = cost.bytes;
     cost.root_ns = config->cpu->root_bytes_per_s > 0 ? cost.bytes / config->cpu->root_bytes_per_s * 1e9 : 0;
-    cost.channel_ns = kvc_dram_channel_ns(config->dram, &load);
+    cost.channel_ns = cost.bytes * config->channel_byte_ns;
     return cost;
 }

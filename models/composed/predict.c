@@ -538,7 +538,7 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         }
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
-        demands.memory_ns += cost.channel_ns / kvc_dram_channels(config->dram) / requests;
+        demands.memory_ns += cost.channel_ns / config->channels / requests;
         bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
         demands.root_ns[out] += cost.root_ns / requests;
         inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;

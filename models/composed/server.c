@@ -8,8 +8,10 @@
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
-enum { ARRIVES, ENDS, ANSWERS, TIMES_OUT, CYCLES, SENDS };
+enum { ARRIVES, ENDS, ANSWERS, TIMES_OUT, CYCLES };
 enum { NO_STATION = INT32_MAX };
+enum { TIMED = 16 /* Frames of which one is timed. */ };
+enum { ARRIVALS = 1, LINKS /* Lanes of the event queue for what comes in order. */ };
 
 static struct kvc_composed_job *job_of(const struct kvc_composed_server *server, uint32_t number)
 {
@@ -74,7 +76,7 @@ static void take_shared(struct kvc_composed_server *server, struct kvc_composed_
     enum kvc_composed_place place = server->config->stage[stage].place;
     bool in = place == KVC_COMPOSED_NIC_RX || place == KVC_COMPOSED_PCIE_UP;
     const double work_ns[KVC_COMPOSED_SHARED] = {
-        [KVC_COMPOSED_MEMORY] = cost->channel_ns / kvc_dram_channels(server->config->dram),
+        [KVC_COMPOSED_MEMORY] = cost->channel_ns / server->config->channels,
         [KVC_COMPOSED_ROOT_IN] = in ? cost->root_ns : 0,
         [KVC_COMPOSED_ROOT_OUT] = in ? 0 : cost->root_ns,
         [KVC_COMPOSED_WIRE] = place == KVC_COMPOSED_NIC_TX ? cost->busy_ns : 0,
@@ -148,11 +150,8 @@ static struct kvc_composed_station *station_of(const struct kvc_composed_server 
                                                uint32_t pipeline)
 {
     const struct kvc_composed_config *config = server->config;
-    uint32_t pool = config->stage[stage].pool, at = 0;
-    for (uint32_t i = 0; i < pool; i++) {
-        at += config->pool[i].of_node ? 1 : config->pipelines;
-    }
-    return &server->station[at + (config->pool[pool].of_node ? 0 : pipeline)];
+    const struct kvc_composed_pool *pool = &config->pool[config->stage[stage].pool];
+    return &server->station[pool->first + (pool->of_node ? 0 : pipeline)];
 }
 
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns);
@@ -444,6 +443,10 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         stream_out(server, job, stage, now_ns, cost.busy_ns);
     }
     job->latency_ns = cost.latency_ns;
+    if (at->place == KVC_COMPOSED_NIC_RX) {
+        kvc_events_append(&server->events, LINKS, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
+        return;
+    }
     kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
 }
 
@@ -657,6 +660,10 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
         return;
     }
     struct kvc_composed_station *station = station_of(server, stage, job_of(server, number)->pipeline);
+    if (station->queue.count == 0 && station->busy < config->pool[station->pool].servers) {
+        begin(server, station, number, stage, now_ns);
+        return;
+    }
     kvc_ring_push(&station->queue, number, stage);
     serve(server, station, now_ns);
 }
@@ -775,14 +782,15 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
 {
     const struct kvc_composed_config *config = server->config;
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    uint64_t started = kvc_clock_ticks();
+    bool timed = server->offers++ % TIMED == 0; /* Reading the clock takes as long as a frame. */
+    uint64_t started = timed ? kvc_clock_ticks() : 0;
     uint32_t number = new_job(server, false);
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_batch *rows = job->rows;
     uint32_t count =
         kvc_source_drain(server->source, server->number,
                          saturates ? now_ns + server->stopped_ns : until_ns + server->stopped_ns, rows);
-    server->replica->source_ticks += kvc_clock_ticks() - started;
+    server->replica->source_ticks += timed ? TIMED * (kvc_clock_ticks() - started) : 0;
     if (count == 0) {
         free_job(server, number);
         return false;
@@ -801,7 +809,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
     double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
     double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
     mark(job, arrives_ns);
-    kvc_events_add(&server->events, kvc_later_ns(arrives_ns, now_ns), ARRIVES, 0, number);
+    kvc_events_append(&server->events, ARRIVALS, kvc_later_ns(arrives_ns, now_ns), ARRIVES, 0, number);
     return true;
 }
 
@@ -828,7 +836,6 @@ static void send_next(struct kvc_composed_server *server, double now_ns)
     next_ns = kvc_later_ns(next_ns, now_ns);
     if (next_ns < server->sends_ns && next_ns <= server->until_ns) {
         server->sends_ns = next_ns;
-        kvc_events_add(&server->events, next_ns, SENDS, 0, 0);
     }
 }
 
@@ -926,9 +933,6 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         }
         break;
     }
-    case SENDS:
-        take_frames(server, now_ns);
-        break;
     default:
         for (uint32_t i = 0; i < server->config->pipelines; i++) {
             if (server->pipeline[i].open != NULL && server->pipeline[i].open->rows->count > 0) {
@@ -961,10 +965,12 @@ void kvc_composed_server_advance(struct kvc_composed_server *server, double time
     for (;;) {
         double event_ns = kvc_events_next_ns(&server->events);
         double kernel_ns = server->gpu != NULL ? kvc_gpu_streams_next_ns(server->gpu) : INFINITY;
-        if (fmin(event_ns, kernel_ns) > until_ns) {
+        double inside_ns = kernel_ns < event_ns ? kernel_ns : event_ns;
+        if (server->sends_ns < inside_ns) { /* None sends after until_ns. */
+            take_frames(server, server->sends_ns);
+        } else if (inside_ns > until_ns) {
             break;
-        }
-        if (kernel_ns <= event_ns) {
+        } else if (kernel_ns <= event_ns) {
             end_kernels(server, kernel_ns);
         } else {
             struct kvc_event event = kvc_events_pop(&server->events);

@@ -62,6 +62,7 @@ struct kvc_composed_server {
     struct kvc_composed_fluid fluid[KVC_COMPOSED_SHARED];
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
+    uint64_t offers;                       /* Frames that the source was asked for. */
     uint64_t in_flight;                    /* Requests in the server. */
     double memory_wait_ns;                 /* For which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;

@@ -28,7 +28,7 @@ struct kvc_composed_structures {
     uint64_t *hash;
     uint8_t *result, *values;
     uint32_t values_position;
-    uint64_t ticks; /* Ticks spent in the structures. */
+    uint64_t calls, ticks; /* Calls for few requests, and ticks spent in the structures. */
 };
 
 /* The stores of a scenario; NULL: there is none. */
