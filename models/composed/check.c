@@ -202,8 +202,7 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
         {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_READ, "hot.fill", "read"},
     };
     const struct kvc_composed_options *options = config->options;
-    const struct kvc_composed_stage_options *stage = stage_at(config, i);
-    uint32_t does = stage->does, again = does & before & ~(uint32_t)KVC_COMPOSED_PARSE;
+    uint32_t does = config->stage[i].does, again = does & before & ~(uint32_t)KVC_COMPOSED_PARSE;
     bool gpu = config->stage[i].place == KVC_COMPOSED_GPU;
     if (again != 0) {
         return FAIL(
@@ -615,7 +614,7 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
         if (status == KVC_OK) {
             status = check_when(config, i, before, diag);
         }
-        before |= stage_at(config, i)->does;
+        before |= config->stage[i].does;
     }
     if (status == KVC_OK) {
         status = check_served(config, &scenario->workload, before, diag);

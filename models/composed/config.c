@@ -83,7 +83,8 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     const struct kvc_composed_stage_options *mine = &options->stage[number];
     struct kvc_composed_stage *stage = &config->stage[number];
     uint32_t partner = partner_of(options, number);
-    *stage = (struct kvc_composed_stage){.options = mine, .place = (enum kvc_composed_place)mine->on};
+    *stage = (struct kvc_composed_stage){
+        .options = mine, .place = (enum kvc_composed_place)mine->on, .does = mine->does};
     add_work(stage, &mine->own);
     for (uint32_t i = 0; i < mine->work_count; i++) {
         add_work(stage, &mine->work[i]);
@@ -362,6 +363,20 @@ static void set_batches(struct kvc_composed_config *config)
         config->outstanding < config->frame_requests ? config->frame_requests : config->outstanding;
 }
 
+/* Lets the first stage that does `with` do an operation, if no stage states it. */
+static void imply(struct kvc_composed_config *config, uint32_t operation, uint32_t with)
+{
+    if ((kvc_composed_does(config) & operation) != 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < config->stages; i++) {
+        if ((config->stage[i].does & with) != 0) {
+            config->stage[i].does |= operation;
+            return;
+        }
+    }
+}
+
 enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
 {
     struct kvc_composed_config *config = into;
@@ -407,6 +422,12 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
     set_hot(config);
     set_structures(config, scenario);
+    if (config->has_values && options->values.memory == KVC_COMPOSED_IN_HOST) {
+        imply(config, KVC_COMPOSED_WRITE, KVC_COMPOSED_PARSE);
+    }
+    if (config->index != NULL) {
+        imply(config, KVC_COMPOSED_ERASE, KVC_COMPOSED_INSERT);
+    }
     set_frames(config, scenario);
     set_batches(config);
     set_caches(config, scenario);
@@ -424,7 +445,7 @@ uint32_t kvc_composed_does(const struct kvc_composed_config *config)
 {
     uint32_t does = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
-        does |= config->stage[i].options->does;
+        does |= config->stage[i].does;
     }
     return does;
 }

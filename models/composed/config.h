@@ -187,7 +187,8 @@ struct kvc_composed_pool {
 struct kvc_composed_stage {
     const struct kvc_composed_stage_options *options; /* Owned by the scenario. */
     enum kvc_composed_place place;
-    uint32_t pool;                                           /* Number of its pool. */
+    uint32_t pool; /* Number of its pool. */
+    uint32_t does; /* Bits of enum kvc_composed_does, with what no stage states (kvc_composed_resolve()). */
     struct kvc_composed_work per[KVC_COMPOSED_PER_BYTE + 1]; /* Sums of its work by enum kvc_composed_per. */
     uint32_t works;                                          /* A bit for each of these that is not 0. */
 };

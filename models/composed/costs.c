@@ -79,7 +79,7 @@ static struct touched touched_by(const struct kvc_composed_config *config,
 {
     struct touched touched = {.random = work->lines, .streamed_bytes = work->bytes};
     touched.random += counts->search_lines + counts->insert_lines + counts->erase_lines;
-    if ((stage->options->does & KVC_COMPOSED_PARSE) != 0) {
+    if ((stage->does & KVC_COMPOSED_PARSE) != 0) {
         touched.passing_bytes += counts->request_bytes;
         touched.packets = packet_lines(config, counts);
     }
@@ -244,7 +244,7 @@ struct kvc_flash_load kvc_composed_flash_load(const struct kvc_composed_config *
                                               const struct kvc_composed_counts *counts)
 {
     const struct kvc_flash *flash = config->flash;
-    uint32_t does = config->stage[number].options->does;
+    uint32_t does = config->stage[number].does;
     double bytes = config->means.item_bytes, pages = ceil(bytes / flash->page_bytes);
     struct kvc_flash_load load = {.read_bytes = kvc_composed_fetched_bytes(config, bytes)};
     if ((does & KVC_COMPOSED_READ) != 0) {
@@ -264,7 +264,7 @@ double kvc_composed_waits_frac(const struct kvc_composed_config *config, uint32_
     if (stage->place != KVC_COMPOSED_FLASH) {
         return 1;
     }
-    bool reads = (stage->options->does & KVC_COMPOSED_READ) != 0;
+    bool reads = (stage->does & KVC_COMPOSED_READ) != 0;
     double each = reads ? fmin(counts->items / fmax(counts->requests, 1e-300), 1) : 0;
     each *= 1 - config->buffered_frac;
     return each < 1 ? -expm1(fmax(counts->requests, 1) * log1p(-each)) : 1;

@@ -154,7 +154,8 @@ static const struct kvc_option stage_rows[] = {
         "operations on the real index and values, whose lines are charged to the stage; "
         "parse: reads the packet, which the NIC has put into the last-level cache; hot.search, hot.read: "
         "answers GETs from the hot tier; hot.fill: copies what a GET has found elsewhere into it; "
-        "hot.erase: takes what SETs and DELETEs change out of it"),
+        "hot.erase: takes what SETs and DELETEs change out of it; if no stage does write or erase, the first one "
+        "that does parse or insert does it"),
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "when", when, conditions, "",
         "requests that the stage is for; the others pass it by at once, as a batch of their own; hot: GETs "

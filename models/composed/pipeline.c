@@ -236,7 +236,7 @@ static void add_structure(struct kvc_pipeline *pipeline, const struct kvc_compos
     pipeline->structure[number] = (struct kvc_pipeline_structure){name, word_of(table, "kernel", options),
                                                                   word_of(table, "memory", options), bytes};
     for (uint32_t i = 0; i < config->stages; i++) {
-        bool uses = (config->stage[i].options->does & operations) != 0;
+        bool uses = (config->stage[i].does & operations) != 0;
         pipeline->stage[i].structures |= uses ? 1u << number : 0;
     }
 }

@@ -279,7 +279,7 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
 {
     const struct kvc_composed_stage_options *options = config->stage[stage].options;
     struct kvc_composed_counts counts = {0}, found = {0};
-    uint32_t does = options->does;
+    uint32_t does = config->stage[stage].does;
     for (int class = 0; class < CLASSES; class ++) {
         for (int large = 0; large < 2; large++) {
             const struct kvc_composed_counts *kind = &mix->kind[class][large];

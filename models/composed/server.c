@@ -369,7 +369,7 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
 {
     const struct kvc_composed_config *config = server->config;
     struct kvc_composed_job *job = job_of(server, number);
-    uint32_t does = config->stage[stage].options->does;
+    uint32_t does = config->stage[stage].does;
     struct kvc_composed_counts counts;
     if (does != 0) {
         kvc_composed_execute(&server->structures, job, does, NULL, true, &counts);
@@ -408,10 +408,10 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         begin_on_storage(server, number, stage, now_ns);
         return;
     }
-    take_evicted(server, job, at->options->does);
-    if (at->options->does != 0) {
-        kvc_composed_execute(&server->structures, job, at->options->does,
-                             is_later ? &job->later.writes : NULL, true, &counts);
+    take_evicted(server, job, at->does);
+    if (at->does != 0) {
+        kvc_composed_execute(&server->structures, job, at->does, is_later ? &job->later.writes : NULL, true,
+                             &counts);
     }
     if (is_later) { /* The stage works for several batches. */
         struct kvc_composed_counts all = job->later.counts;
@@ -572,8 +572,9 @@ static bool keep_writes(struct kvc_composed_server *server, uint32_t number, uin
     const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
     struct kvc_composed_later *later = &server->pipeline[job->pipeline].later[stage];
     struct kvc_composed_counts counts;
-    take_evicted(server, job, options->does);
-    kvc_composed_execute(&server->structures, job, options->does, &later->writes, false, &counts);
+    take_evicted(server, job, server->config->stage[stage].does);
+    kvc_composed_execute(&server->structures, job, server->config->stage[stage].does, &later->writes, false,
+                         &counts);
     kvc_composed_counts_add(&later->counts, &job->counts, 1);
     return ++later->batches == options->every;
 }

@@ -101,7 +101,7 @@ static double append_items(struct kvc_composed_storage *storage, const struct kv
 
 bool kvc_composed_storage_is_full(const struct kvc_composed_storage *storage, uint32_t stage)
 {
-    uint32_t does = storage->config->stage[stage].options->does;
+    uint32_t does = storage->config->stage[stage].does;
     return (does & KVC_COMPOSED_WRITE) != 0 &&
            (storage->blocked.count > 0 || kvc_composed_flash_is_full(&storage->flash));
 }
@@ -117,10 +117,10 @@ double kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct k
         ask_database(storage, job, &asked, now_ns);
         return bytes;
     }
-    if ((at->options->does & KVC_COMPOSED_WRITE) != 0) {
+    if ((at->does & KVC_COMPOSED_WRITE) != 0) {
         bytes += append_items(storage, job, now_ns);
     }
-    if ((at->options->does & KVC_COMPOSED_READ) != 0) {
+    if ((at->does & KVC_COMPOSED_READ) != 0) {
         asked.kind = READS;
         bytes += read_items(storage, job, &asked, now_ns);
     }
