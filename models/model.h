@@ -69,6 +69,8 @@ struct kvc_model {
     bool has_rest_power;
     /* Whether its simulation follows the scenario's power policy (sim/power_policy.h). */
     bool takes_power;
+    /* Whether its option `policy` is a function that its simulation calls (sim/store_policy.h). */
+    bool takes_policy;
     /* Whether its costs depend on the state of the memory: node.huge_pages, node.co_runner. */
     bool takes_memory_state;
     /* Whether its simulation has the stalls of node.stalls. */

@@ -17,6 +17,7 @@
 #include "sim/devices/node.h"
 #include "sim/metrics/spans.h"
 #include "sim/power_policy.h"
+#include "sim/store_policy.h"
 #include "sim/workload/source/source.h"
 #include "sim/workload/workload.h"
 
@@ -173,10 +174,11 @@ struct kvc_scenario {
     const void *config;   /**< The store's resolved configuration: model->config_bytes bytes. NULL before
                                kvc_scenario_resolve() of models/model.h. */
     struct kvc_node node; /**< One machine; all nodes are equal unless cluster.member says otherwise. */
-    struct kvc_cluster cluster;    /**< Number of machines and their options. */
-    struct kvc_workload workload;  /**< The offered load. */
-    struct kvc_run run;            /**< Options of the simulation. */
-    struct kvc_power_policy power; /**< The policy that chooses the clocks during the run. */
+    struct kvc_cluster cluster;     /**< Number of machines and their options. */
+    struct kvc_workload workload;   /**< The offered load. */
+    struct kvc_run run;             /**< Options of the simulation. */
+    struct kvc_power_policy power;  /**< The policy that chooses the clocks during the run. */
+    struct kvc_store_policy policy; /**< The function system.policy, if there is one. */
 };
 
 /** Shards of the keys: one for each socket of the cluster. */

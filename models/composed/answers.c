@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/composed/policy.h"
+
 static void count_outcomes(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                            uint32_t first, uint32_t last)
 {
@@ -31,6 +33,7 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
         job->mark_ns[i] += stopped_ns;
     }
     kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, server->done_ns, count);
+    kvc_composed_policy_latencies(server->policy, rows->sent_ns, server->done_ns, count);
     kvc_policy_latencies(&server->replica->policy, server->number, rows->sent_ns, server->done_ns, count);
     kvc_recorder_paths(recorder, rows->sent_ns, server->done_ns, count, job->mark_ns, job->marks, 0);
     kvc_recorder_completions(recorder, now_ns, rows->sent_ns, server->done_ns, count, &first, &last);
@@ -71,6 +74,7 @@ void kvc_composed_lose(struct kvc_composed_server *server, struct kvc_composed_j
     const struct kvc_batch *rows = job->rows;
     uint64_t before = recorder->dropped;
     kvc_recorder_dropped(&server->replica->recorder, rows->sent_ns, rows->count);
+    server->lost += rows->count;
     server->dropped += recorder->dropped - before;
     server->refused += job->is_refused ? recorder->dropped - before : 0;
     server->in_flight -= rows->count;

@@ -598,6 +598,36 @@ static enum kvc_status check_clocks(const struct kvc_composed_config *config,
     return core_hz > 0 ? kvc_gpu_check_clock(config->gpu, core_hz, diag) : KVC_OK;
 }
 
+/* Policies that have nothing to choose, or never look. */
+static enum kvc_status check_policy(const struct kvc_composed_config *config, double duration_ns,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_composed_options *options = config->options;
+    const struct kvc_composed_batch_options *batch = &options->batch;
+    static const double usual_ns = 100e3;
+    uint32_t core_pools = 0;
+    char found[48], limit[48];
+    if (options->policy[0] == '\0') {
+        return options->policy_every_ns == usual_ns
+                   ? KVC_OK
+                   : FAIL("system.policy_every: found one without system.policy, allowed: none");
+    }
+    for (uint32_t i = 0; i < config->pools; i++) {
+        core_pools += config->pool[i].place == KVC_COMPOSED_CPU;
+    }
+    if (core_pools < 2 && batch->count == 0 && batch->timeout_ns == 0 && batch->every_ns == 0) {
+        return FAIL(
+            "system.policy: found one that has nothing to choose, allowed: with a count, timeout or every of "
+            "system.batch, or with cores in two pools");
+    }
+    if (options->policy_every_ns >= duration_ns) {
+        kvc_quantity_print(options->policy_every_ns, KVC_UNIT_NS, found, sizeof(found));
+        kvc_quantity_print(duration_ns, KVC_UNIT_NS, limit, sizeof(limit));
+        return FAIL("system.policy_every: found %s, allowed: less than run.duration, %s", found, limit);
+    }
+    return KVC_OK;
+}
+
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -627,6 +657,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_cores(config, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_policy(config, scenario->run.duration_ns, diag);
     }
     if (status == KVC_OK) {
         status = check_spread(config, diag);

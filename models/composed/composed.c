@@ -7,6 +7,7 @@
 #include "models/composed/config.h"
 #include "models/composed/machine.h"
 #include "models/composed/pipeline.h"
+#include "models/composed/policy.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
 #include "models/composed/server.h"
@@ -419,6 +420,8 @@ static void report_metrics(void *state, struct kvc_result *result)
     if (config->has_hot) {
         kvc_metrics_set_ratio(&result->model, "hot_frac", hots, (double)result->gets);
     }
+    kvc_composed_policy_report(&simulation->users->server, simulation->count, sizeof(struct user),
+                               &result->model);
     uint32_t part = 0;
     bool batches = config->batched < config->stages;
     for (uint32_t i = 0; i + 1 < config->stages && part + 1 < KVC_PATHS_PARTS_MAX; i++) {
@@ -446,6 +449,7 @@ static void close_simulation(void *state)
                 kvc_slice_mover_close(movers[j]);
             }
         }
+        kvc_composed_policy_close(user->server.policy);
         kvc_composed_state_close(&user->server);
         kvc_answers_free(&user->none);
     }
@@ -610,6 +614,7 @@ const struct kvc_model kvc_composed_model = {
     .has_sockets = true,
     .has_rest_power = true,
     .takes_power = true,
+    .takes_policy = true,
     .takes_memory_state = true,
     .takes_tenants = true,
     .key_bytes_most = KVC_MEGAKV_SLAB_KEY_MAX,

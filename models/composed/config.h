@@ -157,8 +157,10 @@ struct kvc_composed_stage_options {
 
 struct kvc_composed_options {
     uint64_t pipelines;
-    uint64_t outstanding; /* 0: auto. */
-    int spread;           /* enum kvc_composed_spread. */
+    uint64_t outstanding;      /* 0: auto. */
+    int spread;                /* enum kvc_composed_spread. */
+    char policy[KVC_TEXT_MAX]; /* What results show of the function; empty: there is none. */
+    double policy_every_ns;
     double large_bytes;
     double gpu_core_hz; /* Core clock of the GPU's clock pair; 0: the fastest. */
     struct kvc_composed_index_options index;

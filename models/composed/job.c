@@ -95,6 +95,13 @@ void kvc_composed_job_take_evicted(struct kvc_composed_job *job, struct kvc_comp
     from->evicted_count = 0;
 }
 
+void kvc_composed_job_mark(struct kvc_composed_job *job, double now_ns)
+{
+    if (job->marks < KVC_PATHS_PARTS_MAX - 1) {
+        job->mark_ns[job->marks++] = now_ns;
+    }
+}
+
 /* Copies a row to an earlier place, or leaves it where it is. */
 static void move_row(struct kvc_composed_job *job, uint32_t to, uint32_t from)
 {

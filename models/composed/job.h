@@ -77,6 +77,9 @@ void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_comp
 /* Moves the evicted items of `from` to a job. */
 void kvc_composed_job_take_evicted(struct kvc_composed_job *job, struct kvc_composed_job *from);
 
+/* Notes that a job leaves a part of its way. */
+void kvc_composed_job_mark(struct kvc_composed_job *job, double now_ns);
+
 /* Adds an evicted item. */
 void kvc_composed_job_evict(struct kvc_composed_job *job, const struct kvc_megakv_slab_evicted *evicted,
                             uint32_t count);

@@ -205,6 +205,14 @@ static const struct kvc_option rows[] = {
         kvc_composed_options, "spread", spread, spreads, "connections",
         "which pipeline gets a frame; connections: the NIC hashes its connection; keys: clients address "
         "the pipeline that owns the key; turns: the next one"),
+    KVC_TEXT_ROW(
+        kvc_composed_options, "policy", policy, "",
+        "a Lua function of what the store shows of itself that returns nil, or a table with limits of batches "
+        "and cores of stages, such as { batch = { count = 512 } }; they hold until it returns others"),
+    KVC_REAL_ROW(
+        kvc_composed_options, "policy_every", policy_every_ns, KVC_UNIT_NS, 1e3, 1e12, "100us",
+        "simulated time between two calls of the policy; a longer one averages over more requests and reacts "
+        "later"),
     KVC_REAL_ROW(kvc_composed_options, "large", large_bytes, KVC_UNIT_BYTES, 1, 1e9, "1KiB",
                  "size of a value from which on a request is large, for when = \"large\""),
     KVC_REAL_ROW(

@@ -4,55 +4,17 @@
 #include <string.h>
 
 #include "models/composed/answers.h"
+#include "models/composed/frames.h"
+#include "models/composed/policy.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
-enum { ARRIVES, ENDS, ANSWERS, TIMES_OUT, CYCLES };
 enum { NO_STATION = INT32_MAX };
-enum { TIMED = 16 /* Frames of which one is timed. */ };
-enum { ARRIVALS = 1, LINKS /* Lanes of the event queue for what comes in order. */ };
 
 static struct kvc_composed_job *job_of(const struct kvc_composed_server *server, uint32_t number)
 {
     return server->job[number];
-}
-
-/* ---- jobs ---- */
-
-static uint32_t new_job(struct kvc_composed_server *server, bool batch)
-{
-    uint32_t *head = batch ? &server->free_batch : &server->free_frame, number;
-    const struct kvc_composed_config *config = server->config;
-    if (*head == 0) {
-        server->job = kvc_array_grown(server->job, server->jobs + 1, sizeof(*server->job));
-        server->job[server->jobs] =
-            kvc_composed_job_create(batch ? config->batch_most : config->frame_most,
-                                    kvc_workload_key_stride(&server->scenario->workload));
-        server->job[server->jobs]->is_batch = batch;
-        number = server->jobs++;
-    } else {
-        number = *head - 1;
-        *head = server->job[number]->next;
-    }
-    struct kvc_composed_job *job = server->job[number];
-    job->rows->count = job->kept_count = job->evicted_count = job->marks = 0;
-    job->knows_outcome = job->is_ghost = job->is_refused = false;
-    return number;
-}
-
-static void free_job(struct kvc_composed_server *server, uint32_t number)
-{
-    uint32_t *head = server->job[number]->is_batch ? &server->free_batch : &server->free_frame;
-    server->job[number]->next = *head;
-    *head = number + 1;
-}
-
-static void mark(struct kvc_composed_job *job, double now_ns)
-{
-    if (job->marks < KVC_PATHS_PARTS_MAX - 1) {
-        job->mark_ns[job->marks++] = now_ns;
-    }
 }
 
 /* ---- shared devices ---- */
@@ -123,8 +85,6 @@ static bool answers_by_wire(const struct kvc_composed_config *config, uint32_t s
 /* ---- answers ---- */
 
 static void batch_is_free(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
-static void send_frames(struct kvc_composed_server *server, double now_ns);
-static void send_next(struct kvc_composed_server *server, double now_ns);
 
 /* Answers a job, see models/composed/answers.h, and frees it. */
 static void answer(struct kvc_composed_server *server, uint32_t number, double began_ns, double ended_ns,
@@ -134,13 +94,13 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
     uint32_t pipeline = job->pipeline;
     bool is_batch = job->is_batch;
     double answered_ns = kvc_composed_answer(server, job, began_ns, ended_ns, before_ns, after_ns);
-    free_job(server, number);
+    kvc_composed_free_job(server, number);
     if (is_batch) {
         batch_is_free(server, pipeline, ended_ns);
     }
-    send_frames(server, answered_ns);
+    kvc_composed_send_frames(server, answered_ns);
     if (server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED || kvc_source_fills(server->source)) {
-        send_next(server, ended_ns);
+        kvc_composed_send_next(server, ended_ns);
     }
 }
 
@@ -211,19 +171,45 @@ static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t s
         answer_at_once(server, number, server->config->stages - 1, now_ns);
         return;
     }
-    free_job(server, number);
+    kvc_composed_free_job(server, number);
     if (is_batch) {
         batch_is_free(server, pipeline, now_ns);
+    }
+}
+
+/* Moves idle cores of a pipeline from pools that have more than the policy wants to those that have fewer. */
+static void move_cores(struct kvc_composed_server *server, uint32_t pipeline, double now_ns)
+{
+    uint32_t *spare = &server->pipeline[pipeline].spare;
+    for (uint32_t i = 0; i < server->stations; i++) {
+        struct kvc_composed_station *station = &server->station[i];
+        while (station->pipeline == pipeline && station->servers > station->wanted &&
+               station->servers > station->busy) {
+            station->servers--;
+            ++*spare;
+        }
+    }
+    for (uint32_t i = 0; i < server->stations; i++) {
+        struct kvc_composed_station *station = &server->station[i];
+        while (station->pipeline == pipeline && station->servers<station->wanted && * spare> 0) {
+            station->servers++;
+            --*spare;
+            serve(server, station, now_ns);
+        }
     }
 }
 
 static void leave_station(struct kvc_composed_server *server, struct kvc_composed_station *station,
                           double now_ns)
 {
-    if (station != NULL) {
-        station->busy--;
-        serve(server, station, now_ns);
+    if (station == NULL) {
+        return;
     }
+    station->busy--;
+    if (station->servers > station->wanted) {
+        move_cores(server, station->pipeline, now_ns);
+    }
+    serve(server, station, now_ns);
 }
 
 /* Returns the station that holds a job while it waits, as a number; NO_STATION: none does. */
@@ -267,7 +253,8 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
         if (is_full && drops(server, next)) {
             drop(server, number, next, now_ns);
         } else if (latency_ns > 0) {
-            kvc_events_add(&server->events, now_ns + latency_ns, ARRIVES, (uint16_t)next, number);
+            kvc_events_add(&server->events, now_ns + latency_ns, KVC_COMPOSED_ARRIVES, (uint16_t)next,
+                           number);
         } else {
             arrive(server, number, next, now_ns);
         }
@@ -298,17 +285,17 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     struct kvc_composed_job *job = job_of(server, number);
     bool streamed = streams_out(config, stage);
     if (job->is_ghost) {
-        free_job(server, number);
+        kvc_composed_free_job(server, number);
         leave_station(server, station, now_ns);
         return;
     }
     if (!streamed && stage + 1 < config->stages) {
-        mark(job, now_ns);
+        kvc_composed_job_mark(job, now_ns);
         pass_on(server, station, number, stage, now_ns, latency_ns);
         return;
     }
     if (latency_ns > 0) { /* What it frees is free when it is answered. */
-        kvc_events_add(&server->events, now_ns + latency_ns, ANSWERS, (uint16_t)stage, number);
+        kvc_events_add(&server->events, now_ns + latency_ns, KVC_COMPOSED_ANSWERS, (uint16_t)stage, number);
         leave_station(server, station, now_ns);
         return;
     }
@@ -322,6 +309,17 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     leave_station(server, station, now_ns);
 }
 
+/* Counts the responses of a job on the wire. */
+static void count_response(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                           uint32_t stage, double busy_ns)
+{
+    server->busy_ns[stage] += busy_ns;
+    server->place_ns[KVC_COMPOSED_NIC_TX] += busy_ns;
+    server->stage_requests[stage] += job->counts.requests;
+    server->traffic[stage].jobs++;
+    server->traffic[stage].work_ns += busy_ns;
+}
+
 /* Lets the wire take the responses of a job that are all there, and answers it. */
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
@@ -329,9 +327,7 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
     struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, &server->pace);
     double before_ns = left_of(server, KVC_COMPOSED_WIRE, now_ns);
     take_shared(server, job, stage, &cost, now_ns, 0);
-    server->busy_ns[stage] += cost.busy_ns;
-    server->stage_requests[stage] += job->counts.requests;
-    server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
+    count_response(server, job, stage, cost.busy_ns);
     answer(server, number, now_ns, now_ns, before_ns, left_to_send(server, now_ns));
 }
 
@@ -343,9 +339,16 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
         kvc_composed_cost_of(server->config, stage + 1, &job->counts, &server->pace);
     job->backlog_ns = left_of(server, KVC_COMPOSED_WIRE, now_ns);
     take_shared(server, job, stage + 1, &cost, now_ns, busy_ns);
-    server->busy_ns[stage + 1] += cost.busy_ns;
-    server->stage_requests[stage + 1] += job->counts.requests;
-    server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
+    count_response(server, job, stage + 1, cost.busy_ns);
+}
+
+/* Counts the time of a server. A stage whose cores come and go is as busy as the share of those that it has.
+ */
+static void count_work(struct kvc_composed_server *server, const struct kvc_composed_station *station,
+                       uint32_t stage, double work_ns)
+{
+    server->busy_ns[stage] += work_ns * server->config->pool[station->pool].servers / station->servers;
+    server->traffic[stage].work_ns += work_ns;
 }
 
 /* Adds what lost jobs have evicted to a job whose evicted items leave the index. */
@@ -425,6 +428,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     job->began_ns = now_ns;
     station->busy++;
+    server->traffic[stage].jobs++;
     server->stage_requests[stage] += counts.requests;
     struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, &server->pace);
     if (at->place == KVC_COMPOSED_GPU) {
@@ -437,17 +441,18 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         return;
     }
     take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
-    server->busy_ns[stage] += cost.busy_ns;
+    count_work(server, station, stage, cost.busy_ns);
     server->place_ns[at->place] += cost.busy_ns;
     if (streams_out(config, stage) && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, cost.busy_ns);
     }
     job->latency_ns = cost.latency_ns;
     if (at->place == KVC_COMPOSED_NIC_RX) {
-        kvc_events_append(&server->events, LINKS, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
+        kvc_events_append(&server->events, KVC_COMPOSED_LINKS, now_ns + cost.busy_ns, KVC_COMPOSED_ENDS,
+                          (uint16_t)stage, number);
         return;
     }
-    kvc_events_add(&server->events, now_ns + cost.busy_ns, ENDS, (uint16_t)stage, number);
+    kvc_events_add(&server->events, now_ns + cost.busy_ns, KVC_COMPOSED_ENDS, (uint16_t)stage, number);
 }
 
 /* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of
@@ -467,9 +472,10 @@ static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queu
             break;
         }
         kvc_ring_pop(queue);
+        server->traffic[stage].taken++;
         kvc_composed_job_append(job, other, 0, other->rows->count);
         kvc_composed_job_take_evicted(job, job_of(server, next));
-        free_job(server, next);
+        kvc_composed_free_job(server, next);
         joined = true;
     }
     if (joined) {
@@ -507,7 +513,9 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
 {
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
     uint32_t number, stage;
-    while ((pool->takes_all || station->busy < pool->servers) && take_job(server, station, &number, &stage)) {
+    while ((pool->takes_all || station->busy < station->servers) &&
+           take_job(server, station, &number, &stage)) {
+        server->traffic[stage].taken++;
         bool shared = server->config->stage[stage].options->shared;
         uint32_t pipeline = job_of(server, number)->pipeline;
         begin(server, station, number, stage, now_ns);
@@ -516,15 +524,22 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
     }
 }
 
+static void enqueue(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
+                    uint32_t stage)
+{
+    kvc_ring_push(queue, number, stage);
+    server->traffic[stage].arrived++;
+}
+
 /* Queues a job that any pipeline may serve, and wakes one that is idle: its own, or else the next one. */
 static void share_job(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     const struct kvc_composed_config *config = server->config;
     uint32_t own = job_of(server, number)->pipeline;
-    kvc_ring_push(&server->shared[stage], number, stage);
+    enqueue(server, &server->shared[stage], number, stage);
     for (uint32_t i = 0; i < config->pipelines; i++) {
         struct kvc_composed_station *station = station_of(server, stage, (own + i) % config->pipelines);
-        if (station->busy < config->pool[station->pool].servers) {
+        if (station->busy < station->servers) {
             serve(server, station, now_ns);
             return;
         }
@@ -548,7 +563,7 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
     if (passing == 0 || passing == count) {
         return passing == 0;
     }
-    *others = new_job(server, job->is_batch);
+    *others = kvc_composed_new_job(server, job->is_batch);
     job = job_of(server, number);
     kvc_composed_job_split(job, server->moves, job_of(server, *others));
     kvc_composed_job_count(job, config);
@@ -561,7 +576,7 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
 
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
-    mark(job_of(server, number), now_ns);
+    kvc_composed_job_mark(job_of(server, number), now_ns);
     pass_on(server, NULL, number, stage, now_ns, 0);
 }
 
@@ -591,14 +606,14 @@ static void hand_over(struct kvc_composed_server *server, uint32_t number, uint3
 /* Queues the work of a stage in the background, which goes on without the job. */
 static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
-    uint32_t ghost = new_job(server, false), pipeline = job_of(server, number)->pipeline;
+    uint32_t ghost = kvc_composed_new_job(server, false), pipeline = job_of(server, number)->pipeline;
     job_of(server, ghost)->is_ghost = true;
     job_of(server, ghost)->pipeline = pipeline;
     job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
     hand_over(server, ghost, stage);
     server->pipeline[pipeline].ghosts[stage]++;
     struct kvc_composed_station *station = station_of(server, stage, pipeline);
-    kvc_ring_push(&station->queue, ghost, stage);
+    enqueue(server, &station->queue, ghost, stage);
     serve(server, station, now_ns);
 }
 
@@ -661,11 +676,11 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
         return;
     }
     struct kvc_composed_station *station = station_of(server, stage, job_of(server, number)->pipeline);
-    if (station->queue.count == 0 && station->busy < config->pool[station->pool].servers) {
+    if (station->queue.count == 0 && station->busy < station->servers) {
         begin(server, station, number, stage, now_ns);
         return;
     }
-    kvc_ring_push(&station->queue, number, stage);
+    enqueue(server, &station->queue, number, stage);
     serve(server, station, now_ns);
 }
 
@@ -678,18 +693,21 @@ static void close_batch(struct kvc_composed_server *server, struct kvc_composed_
     uint32_t number = job->next;
     pipeline->open = NULL;
     kvc_composed_job_count(job, server->config);
-    mark(job, now_ns);
+    server->batches.closed++;
+    server->batches.full += job->rows->count >= server->limits.count;
+    server->batches.requests += job->rows->count;
+    kvc_composed_job_mark(job, now_ns);
     arrive(server, number, server->config->batched, now_ns);
 }
 
 static bool open_batch(struct kvc_composed_server *server, uint32_t number, double now_ns)
 {
     struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
-    double timeout_ns = server->config->options->batch.timeout_ns;
+    double timeout_ns = server->limits.timeout_ns;
     if (pipeline->open != NULL || pipeline->buffers <= 0) {
         return pipeline->open != NULL;
     }
-    uint32_t job = new_job(server, true);
+    uint32_t job = kvc_composed_new_job(server, true);
     pipeline->buffers--;
     pipeline->opened++;
     pipeline->open_bytes = 0;
@@ -697,7 +715,8 @@ static bool open_batch(struct kvc_composed_server *server, uint32_t number, doub
     pipeline->open->pipeline = number;
     pipeline->open->next = job; /* A job in use is in no list. */
     if (timeout_ns > 0) {
-        kvc_events_add(&server->events, now_ns + timeout_ns, TIMES_OUT, (uint16_t)number, pipeline->opened);
+        kvc_events_add(&server->events, now_ns + timeout_ns, KVC_COMPOSED_TIMES_OUT, (uint16_t)number,
+                       pipeline->opened);
     }
     return true;
 }
@@ -713,29 +732,30 @@ static bool join_batch(struct kvc_composed_server *server, uint32_t number, doub
     while (done < count && open_batch(server, frame->pipeline, now_ns)) {
         frame = job_of(server, number);
         struct kvc_composed_job *open = pipeline->open;
-        uint32_t room = server->config->batch_most - open->rows->count;
+        uint32_t room =
+            server->limits.count > open->rows->count ? server->limits.count - open->rows->count : 0;
         uint32_t taken = count - done < room ? count - done : room;
         kvc_composed_job_append(open, frame, done, taken);
         kvc_composed_job_take_evicted(open, frame);
         pipeline->open_bytes += frame->counts.request_bytes * taken / count;
         done += taken;
-        bool full = open->rows->count == server->config->batch_most ||
+        bool full = open->rows->count >= server->limits.count ||
                     (batch->bytes > 0 && pipeline->open_bytes >= batch->bytes);
         if (full) {
             close_batch(server, pipeline, now_ns);
         }
     }
     if (done == count) {
-        free_job(server, number);
+        kvc_composed_free_job(server, number);
         return true;
     }
     for (uint32_t i = 0; i < count && done > 0; i++) {
         server->moves[i] = i < done;
     }
     if (done > 0) { /* The rows that were taken leave the frame. */
-        uint32_t scratch = new_job(server, false);
+        uint32_t scratch = kvc_composed_new_job(server, false);
         kvc_composed_job_split(job_of(server, number), server->moves, job_of(server, scratch));
-        free_job(server, scratch);
+        kvc_composed_free_job(server, scratch);
         kvc_composed_job_count(job_of(server, number), server->config);
     }
     return false;
@@ -760,96 +780,6 @@ static void batch_is_free(struct kvc_composed_server *server, uint32_t number, d
     pipeline->joins = false;
 }
 
-/* ---- frames ---- */
-
-/* Returns the pipeline of a frame, whose requests have come from a connection. */
-static uint32_t pipeline_of(struct kvc_composed_server *server, const struct kvc_batch *rows)
-{
-    const struct kvc_composed_config *config = server->config;
-    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    if (config->options->spread == KVC_COMPOSED_BY_KEY) {
-        return (uint32_t)((rows->hash[0] >> 32) * config->pipelines >> 32);
-    }
-    if (server->rss != NULL && !saturates) {
-        return kvc_rss_queue(server->rss, rows->connection);
-    }
-    server->turn = server->turn + 1 < config->pipelines ? server->turn + 1 : 0;
-    return server->turn;
-}
-
-/* Takes the next frame that leaves its client by until_ns; saturating clients send it at now_ns. Returns
- * whether there was one. */
-static bool send_frame(struct kvc_composed_server *server, double now_ns, double until_ns)
-{
-    const struct kvc_composed_config *config = server->config;
-    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    bool timed = server->offers++ % TIMED == 0; /* Reading the clock takes as long as a frame. */
-    uint64_t started = timed ? kvc_clock_ticks() : 0;
-    uint32_t number = new_job(server, false);
-    struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_batch *rows = job->rows;
-    uint32_t count =
-        kvc_source_drain(server->source, server->number,
-                         saturates ? now_ns + server->stopped_ns : until_ns + server->stopped_ns, rows);
-    server->replica->source_ticks += timed ? TIMED * (kvc_clock_ticks() - started) : 0;
-    if (count == 0) {
-        free_job(server, number);
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        rows->sent_ns[i] = saturates ? now_ns + server->stopped_ns : rows->sent_ns[i];
-        job->outcome[i] = rows->op[i] == KVC_OP_GET ? KVC_COMPOSED_HIT : KVC_COMPOSED_DONE;
-        job->location[i] = KVC_LOCATION_NONE;
-        job->hot[i] = 0;
-    }
-    kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
-    kvc_composed_structures_keep(&server->structures, job, 0);
-    kvc_composed_job_count(job, config);
-    job->pipeline = pipeline_of(server, rows);
-    server->in_flight += count;
-    double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
-    double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
-    mark(job, arrives_ns);
-    kvc_events_append(&server->events, ARRIVALS, kvc_later_ns(arrives_ns, now_ns), ARRIVES, 0, number);
-    return true;
-}
-
-/* Lets clients that wait for answers send what they may. */
-static void send_frames(struct kvc_composed_server *server, double now_ns)
-{
-    const struct kvc_composed_config *config = server->config;
-    if (server->scenario->workload.arrival != KVC_ARRIVAL_SATURATE) {
-        return;
-    }
-    while (server->in_flight + config->frame_requests <= config->outstanding &&
-           send_frame(server, now_ns, INFINITY)) {
-        ;
-    }
-}
-
-/* Notes when a client that has been answered sends next, if it is within the slice. */
-static void send_next(struct kvc_composed_server *server, double now_ns)
-{
-    if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
-        return;
-    }
-    double next_ns = kvc_source_next_ns(server->source, server->number) - server->stopped_ns;
-    next_ns = kvc_later_ns(next_ns, now_ns);
-    if (next_ns < server->sends_ns && next_ns <= server->until_ns) {
-        server->sends_ns = next_ns;
-    }
-}
-
-/* Takes the frames that leave by now_ns. */
-static void take_frames(struct kvc_composed_server *server, double now_ns)
-{
-    server->sends_ns = INFINITY;
-    while (send_frame(server, now_ns, now_ns)) {
-        ;
-    }
-    send_next(server, now_ns);
-}
-
 /* ---- the GPU ---- */
 
 static void end_kernels(struct kvc_composed_server *server, double now_ns)
@@ -859,10 +789,26 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
         struct kvc_composed_station *station = &server->station[server->stream_station[stream]];
         uint32_t number = server->stream_job[stream], at = stream - station->first_stream;
         uint32_t stage = server->stream_stage[stream];
-        server->busy_ns[stage] += now_ns - job_of(server, number)->began_ns;
+        count_work(server, station, stage, now_ns - job_of(server, number)->began_ns);
         station->free_streams[at / 64] |= UINT64_C(1) << at % 64;
         end_of_stage(server, station, number, stage, now_ns, 0);
     }
+}
+
+/* ---- the policy ---- */
+
+static void look(struct kvc_composed_server *server, double now_ns)
+{
+    bool changed = kvc_composed_policy_look(server, now_ns);
+    for (uint32_t i = 0; i < server->config->pipelines && changed; i++) {
+        struct kvc_composed_pipeline *pipeline = &server->pipeline[i];
+        if (pipeline->open != NULL && pipeline->open->rows->count >= server->limits.count) {
+            close_batch(server, pipeline, now_ns);
+        }
+        move_cores(server, i, now_ns);
+    }
+    kvc_events_add(&server->events, now_ns + server->config->options->policy_every_ns, KVC_COMPOSED_LOOKS, 0,
+                   0);
 }
 
 /* ---- time ---- */
@@ -902,45 +848,48 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         return;
     }
     switch (event->kind) {
-    case ARRIVES:
+    case KVC_COMPOSED_ARRIVES:
         if (event->unit == 0 && finds_it_full(server, event->tag)) {
             drop(server, event->tag, 0, now_ns);
         } else {
             arrive(server, event->tag, event->unit, now_ns);
         }
         break;
-    case ENDS: {
+    case KVC_COMPOSED_ENDS: {
         struct kvc_composed_job *job = job_of(server, event->tag);
         double wait_ns = end_shared(server, job, event->unit, now_ns);
         if (wait_ns > 0) {
             bool core = server->config->stage[event->unit].place == KVC_COMPOSED_CPU;
-            server->busy_ns[event->unit] += wait_ns;
+            count_work(server, station_of(server, event->unit, job->pipeline), event->unit, wait_ns);
             server->place_ns[KVC_COMPOSED_CPU] += core ? wait_ns : 0;
             server->memory_wait_ns += core ? wait_ns : 0;
-            kvc_events_add(&server->events, now_ns + wait_ns, ENDS, event->unit, event->tag);
+            kvc_events_add(&server->events, now_ns + wait_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
             break;
         }
         end_of_stage(server, station_of(server, event->unit, job->pipeline), event->tag, event->unit, now_ns,
                      job->latency_ns);
         break;
     }
-    case ANSWERS:
+    case KVC_COMPOSED_ANSWERS:
         answer(server, event->tag, now_ns, now_ns, 0, 0);
         break;
-    case TIMES_OUT: {
+    case KVC_COMPOSED_TIMES_OUT: {
         struct kvc_composed_pipeline *pipeline = &server->pipeline[event->unit];
         if (pipeline->open != NULL && pipeline->opened == event->tag && pipeline->open->rows->count > 0) {
             close_batch(server, pipeline, now_ns);
         }
         break;
     }
+    case KVC_COMPOSED_LOOKS:
+        look(server, now_ns);
+        break;
     default:
         for (uint32_t i = 0; i < server->config->pipelines; i++) {
             if (server->pipeline[i].open != NULL && server->pipeline[i].open->rows->count > 0) {
                 close_batch(server, &server->pipeline[i], now_ns);
             }
         }
-        kvc_events_add(&server->events, now_ns + server->config->options->batch.every_ns, CYCLES, 0, 0);
+        kvc_events_add(&server->events, now_ns + server->limits.every_ns, KVC_COMPOSED_CYCLES, 0, 0);
     }
 }
 
@@ -951,7 +900,11 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
     kvc_composed_state_open(server, scenario, stores, replica, number, expected);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
-        kvc_events_add(&server->events, config->options->batch.every_ns, CYCLES, 0, 0);
+        kvc_events_add(&server->events, config->options->batch.every_ns, KVC_COMPOSED_CYCLES, 0, 0);
+    }
+    kvc_composed_policy_open(server);
+    if (server->policy != NULL) {
+        kvc_events_add(&server->events, config->options->policy_every_ns, KVC_COMPOSED_LOOKS, 0, 0);
     }
 }
 
@@ -960,15 +913,15 @@ void kvc_composed_server_advance(struct kvc_composed_server *server, double time
     double until_ns = time_ns - server->stopped_ns;
     server->slice_end_ns = slice_end_ns;
     server->until_ns = until_ns;
-    send_frames(server, server->advanced_ns);
+    kvc_composed_send_frames(server, server->advanced_ns);
     server->sends_ns = INFINITY;
-    send_next(server, server->advanced_ns);
+    kvc_composed_send_next(server, server->advanced_ns);
     for (;;) {
         double event_ns = kvc_events_next_ns(&server->events);
         double kernel_ns = server->gpu != NULL ? kvc_gpu_streams_next_ns(server->gpu) : INFINITY;
         double inside_ns = kernel_ns < event_ns ? kernel_ns : event_ns;
         if (server->sends_ns < inside_ns) { /* None sends after until_ns. */
-            take_frames(server, server->sends_ns);
+            kvc_composed_take_frames(server, server->sends_ns);
         } else if (inside_ns > until_ns) {
             break;
         } else if (kernel_ns <= event_ns) {

@@ -18,6 +18,7 @@ static void open_stations(struct kvc_composed_server *server)
             struct kvc_composed_station *station = &server->station[at++];
             station->pool = i;
             station->pipeline = p;
+            station->servers = station->wanted = pool->servers;
             if (pool->place == KVC_COMPOSED_GPU) {
                 station->first_stream = server->streams;
                 server->streams += pool->servers;
@@ -55,6 +56,9 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
     kvc_composed_storage_open(&server->storage, config, shard != NULL ? shard->log : NULL, &server->events,
                               seed, number);
     open_stations(server);
+    server->limits = (struct kvc_composed_limits){.count = config->batch_most,
+                                                  .timeout_ns = config->options->batch.timeout_ns,
+                                                  .every_ns = config->options->batch.every_ns};
     server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
     for (uint32_t i = 0; i < config->pipelines; i++) {
         server->pipeline[i].buffers = (int32_t)config->options->batch.buffers;
@@ -110,4 +114,32 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     free(server->stream_stage);
     free(server->done_ns);
     free(server->moves);
+}
+
+uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
+{
+    uint32_t *head = batch ? &server->free_batch : &server->free_frame, number;
+    const struct kvc_composed_config *config = server->config;
+    if (*head == 0) {
+        server->job = kvc_array_grown(server->job, server->jobs + 1, sizeof(*server->job));
+        server->job[server->jobs] =
+            kvc_composed_job_create(batch ? config->batch_most : config->frame_most,
+                                    kvc_workload_key_stride(&server->scenario->workload));
+        server->job[server->jobs]->is_batch = batch;
+        number = server->jobs++;
+    } else {
+        number = *head - 1;
+        *head = server->job[number]->next;
+    }
+    struct kvc_composed_job *job = server->job[number];
+    job->rows->count = job->kept_count = job->evicted_count = job->marks = 0;
+    job->knows_outcome = job->is_ghost = job->is_refused = false;
+    return number;
+}
+
+void kvc_composed_free_job(struct kvc_composed_server *server, uint32_t number)
+{
+    uint32_t *head = server->job[number]->is_batch ? &server->free_batch : &server->free_frame;
+    server->job[number]->next = *head;
+    *head = number + 1;
 }

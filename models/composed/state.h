@@ -19,6 +19,8 @@
 /* A queue and its servers: a pool of the configuration, in one pipeline or in the socket. */
 struct kvc_composed_station {
     uint32_t pool, pipeline;
+    uint32_t servers;      /* Its servers at the moment, */
+    uint32_t wanted;       /* and those that a policy wants it to have. */
     uint32_t busy;         /* Servers that serve a job or hold one that cannot go on. */
     struct kvc_ring queue; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
@@ -38,7 +40,41 @@ struct kvc_composed_pipeline {
     struct kvc_ring
         blocked[KVC_COMPOSED_STAGES_MAX];     /* By stage: jobs that wait for work in the background. */
     uint32_t ghosts[KVC_COMPOSED_STAGES_MAX]; /* By stage: work in the background that waits. */
+    uint32_t spare;                           /* Cores on their way from one pool to another. */
 };
+
+/* Limits of batches, which a policy may change. */
+struct kvc_composed_limits {
+    uint32_t count;
+    double timeout_ns, every_ns; /* 0: none. */
+};
+
+/* Batches that have been closed. */
+struct kvc_composed_batches {
+    uint64_t closed, full, requests;
+};
+
+/* What a stage has done. */
+struct kvc_composed_traffic {
+    uint64_t arrived, taken; /* Jobs that came to its queue, and that left it. */
+    uint64_t jobs;           /* Jobs that it served; a burst counts as one. */
+    double work_ns;          /* Their times [ns]. */
+};
+
+struct kvc_composed_policy;
+
+/* Events of a server. Those of its storage have others (models/composed/storage.h). */
+enum kvc_composed_event {
+    KVC_COMPOSED_ARRIVES,   /* A job at a stage. */
+    KVC_COMPOSED_ENDS,      /* The work of a stage for a job. */
+    KVC_COMPOSED_ANSWERS,   /* A job is answered. */
+    KVC_COMPOSED_TIMES_OUT, /* The batch that fills in a pipeline. */
+    KVC_COMPOSED_CYCLES,    /* The batches of all pipelines are closed. */
+    KVC_COMPOSED_LOOKS,     /* The policy. */
+};
+
+/* Lanes of the event queue for what comes in order. */
+enum { KVC_COMPOSED_ARRIVALS = 1, KVC_COMPOSED_LINKS };
 
 struct kvc_composed_server {
     const struct kvc_scenario *scenario;
@@ -66,13 +102,19 @@ struct kvc_composed_server {
     uint64_t in_flight;                    /* Requests in the server. */
     double memory_wait_ns;                 /* For which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
-    /* Busy times since the server was opened, by stage; of the cores' compute and of all of their time; of
-     * the GPU, of the memory's channels, and of the directions of the ports and the PCIe link [ns]. */
+    struct kvc_composed_limits limits;
+    struct kvc_composed_batches batches;
+    struct kvc_composed_traffic traffic[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
+    struct kvc_composed_policy *policy;                           /* NULL: there is none. */
+    /* Busy times since the server was opened, by stage, of as many servers as it has at first; of the cores'
+     * compute and of all of their time; of the GPU, of the memory's channels, and of the directions of the
+     * ports and the PCIe link [ns]. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];
     double stage_requests[KVC_COMPOSED_STAGES_MAX]; /* Requests that each stage has worked for. */
     uint64_t outcome[KVC_COMPOSED_OUTCOMES];        /* Requests answered within the measured time. */
     uint64_t sets, deletes, completed, hots;
     uint64_t served;                  /* Requests answered since the server was opened. */
+    uint64_t lost;                    /* Requests that full queues turned away since the server was opened. */
     uint64_t dropped;                 /* Requests of the measured time that full queues turned away. */
     uint64_t refused;                 /* Those of them that were answered with an error. */
     struct kvc_composed_job *evicted; /* Has the items that lost jobs have evicted and the index still has. */
@@ -90,5 +132,9 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                              const struct kvc_composed_stores *stores, struct kvc_replica *replica,
                              uint32_t number, const struct kvc_composed_expected *expected);
 void kvc_composed_state_close(struct kvc_composed_server *server);
+
+/* Returns the number of an empty job, for a frame or for a batch. Exits with status 3 if memory is short. */
+uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch);
+void kvc_composed_free_job(struct kvc_composed_server *server, uint32_t number);
 
 #endif

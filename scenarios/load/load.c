@@ -16,6 +16,7 @@
 #include "scenarios/load/lua/functions.h"
 #include "scenarios/load/lua/locate.h"
 #include "scenarios/load/lua/sandbox.h"
+#include "scenarios/load/lua/store_policy.h"
 #include "sim/devices/dram.h"
 #include "sim/run/cache_aside.h"
 #include "sim/workload/keys/zipf.h"
@@ -27,27 +28,40 @@ void kvc_loaded_free(struct kvc_loaded *loaded)
         return;
     }
     kvc_constraint_free(loaded->sweep.where);
+    kvc_store_function_free(loaded->store_function);
     kvc_policy_function_free(loaded->function);
     kvc_loaded_clear(loaded);
     free(loaded);
 }
 
-/* Reads name, system, node, cluster, workload, run and power. `function` receives what kvc_load_power()
- * returns. */
-static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root, int *function)
+/* Numbers of a scenario's functions in Lua's registry, or LUA_NOREF. */
+struct functions {
+    int power, system;
+};
+
+static void forget_functions(lua_State *lua, const struct functions *functions)
+{
+    luaL_unref(lua, LUA_REGISTRYINDEX, functions->power);
+    luaL_unref(lua, LUA_REGISTRYINDEX, functions->system);
+}
+
+/* Reads name, system, node, cluster, workload, run and power. */
+static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int root,
+                                       struct functions *functions)
 {
     static const char *const sections[] = {"name",     "calibrated", "system", "node",  "cluster",
                                            "workload", "run",        "power",  "sweep", "slo",
                                            "plan",     "day",        NULL};
     struct kvc_loaded *loaded = decoder->loaded;
     struct kvc_scenario *scenario = &loaded->scenario;
+    *functions = (struct functions){LUA_NOREF, LUA_NOREF};
     enum kvc_status status =
         kvc_decode_table(decoder, root, &(struct kvc_table){.path = "", .extra = sections});
     if (status == KVC_OK) {
         status = kvc_load_name(decoder, root, scenario);
     }
     if (status == KVC_OK) {
-        status = kvc_load_system(decoder, root, scenario);
+        status = kvc_load_system(decoder, root, scenario, &functions->system);
     }
     if (status == KVC_OK) {
         status = kvc_load_node(decoder, root, scenario->model, &scenario->node);
@@ -62,7 +76,7 @@ static enum kvc_status decode_scenario(const struct kvc_decoder *decoder, int ro
         status = kvc_load_run(decoder, root, &scenario->run);
     }
     if (status == KVC_OK) {
-        status = kvc_load_power(decoder, root, &scenario->power, function);
+        status = kvc_load_power(decoder, root, &scenario->power, &functions->power);
     }
     return status;
 }
@@ -306,7 +320,8 @@ static void note_resolved(const struct kvc_loaded *trial, struct kvc_sweep_value
 static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_sweep_axis *axis,
                                  struct kvc_sweep_value *value, struct kvc_diag *inner)
 {
-    int base = lua_gettop(decoder->lua), function = LUA_NOREF;
+    int base = lua_gettop(decoder->lua);
+    struct functions functions;
     struct kvc_overrides set = {0};
     struct kvc_decoder trial = *decoder;
     trial.loaded = calloc(1, sizeof(*trial.loaded));
@@ -325,8 +340,8 @@ static enum kvc_status try_value(const struct kvc_decoder *decoder, struct kvc_s
         status = kvc_load_push_root(&trial);
     }
     if (status == KVC_OK) {
-        status = decode_scenario(&trial, base + 1, &function);
-        luaL_unref(decoder->lua, LUA_REGISTRYINDEX, function);
+        status = decode_scenario(&trial, base + 1, &functions);
+        forget_functions(decoder->lua, &functions);
     }
     if (status == KVC_OK) {
         resolve_number(trial.loaded, axis, value);
@@ -394,10 +409,10 @@ static enum kvc_status warn_popularity(const struct kvc_decoder *decoder)
 /* State of decode_all. */
 struct loading {
     struct kvc_decoder decoder;
-    bool is_point;       /* Leave the sweep out. */
-    bool has_constraint; /* Out: the sandbox stays in use after the loading. */
-    int function;        /* Out: the power policy in Lua's registry, or LUA_NOREF. */
-    char shown_policy[KVC_TEXT_MAX];
+    bool is_point;              /* Leave the sweep out. */
+    bool has_constraint;        /* Out: the sandbox stays in use after the loading. */
+    struct functions functions; /* Out. */
+    char shown_policy[2][KVC_TEXT_MAX];
 };
 
 static enum kvc_status decode_all(lua_State *lua, void *data)
@@ -406,13 +421,13 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     struct kvc_decoder *decoder = &loading->decoder;
     decoder->lua = lua;
     decoder->shown_policy = loading->shown_policy;
-    loading->function = LUA_NOREF;
+    loading->functions = (struct functions){LUA_NOREF, LUA_NOREF};
     if (!lua_checkstack(lua, 128)) {
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
     }
     enum kvc_status status = kvc_load_push_root(decoder);
     if (status == KVC_OK) {
-        status = decode_scenario(decoder, 2, &loading->function);
+        status = decode_scenario(decoder, 2, &loading->functions);
     }
     if (status == KVC_OK) {
         status = kvc_load_slo(decoder, 2, &decoder->loaded->slo);
@@ -475,9 +490,16 @@ static enum kvc_status load(const char *path, const struct kvc_overrides *set, b
         sandbox = loaded->sweep.where != NULL ? NULL : sandbox;
         status = loaded->sweep.where != NULL ? KVC_OK : kvc_diag_fail(diag, KVC_ERR_RUNTIME, "out of memory");
     }
-    if (status == KVC_OK && loading.function != LUA_NOREF) {
-        bool keeps = sandbox != NULL; /* Otherwise the constraint does. */
-        loaded->function = kvc_policy_function_create(kept, keeps, loading.function, &loaded->scenario.power);
+    bool keeps = sandbox != NULL; /* Otherwise the constraint does. */
+    if (status == KVC_OK && loading.functions.power != LUA_NOREF) {
+        loaded->function =
+            kvc_policy_function_create(kept, keeps, loading.functions.power, &loaded->scenario.power);
+        sandbox = NULL;
+    }
+    keeps = sandbox != NULL;
+    if (status == KVC_OK && loading.functions.system != LUA_NOREF) {
+        loaded->store_function =
+            kvc_store_function_create(kept, keeps, loading.functions.system, &loaded->scenario.policy);
         sandbox = NULL;
     }
     kvc_sandbox_free(sandbox);
@@ -526,7 +548,10 @@ static enum kvc_status decode_section(const struct kvc_decoder *decoder, const s
     if (strcmp(call->section, "cluster") == 0) {
         return kvc_load_plain(decoder, 2, &kvc_cluster_option_table, "cluster", &scenario->cluster);
     }
-    return kvc_load_system(decoder, 2, scenario);
+    int function; /* A policy does not matter to the closed form. */
+    enum kvc_status status = kvc_load_system(decoder, 2, scenario, &function);
+    luaL_unref(decoder->lua, LUA_REGISTRYINDEX, function);
+    return status;
 }
 
 static enum kvc_status decode(lua_State *lua, void *data)
@@ -541,9 +566,9 @@ static enum kvc_status decode(lua_State *lua, void *data)
     if (status == KVC_OK && call->section != NULL) {
         status = decode_section(&call->decoder, call);
     } else if (status == KVC_OK) {
-        int function = LUA_NOREF; /* A policy does not matter to the closed form. */
-        status = decode_scenario(&call->decoder, 2, &function);
-        luaL_unref(lua, LUA_REGISTRYINDEX, function);
+        struct functions functions; /* Policies do not matter to the closed form. */
+        status = decode_scenario(&call->decoder, 2, &functions);
+        forget_functions(lua, &functions);
         if (status == KVC_OK) {
             status = kvc_load_slo(&call->decoder, 2, &call->decoder.loaded->slo);
         }

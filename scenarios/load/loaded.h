@@ -153,6 +153,7 @@ struct kvc_loaded {
     struct kvc_sweep sweep;
     struct kvc_slo slo;
     struct kvc_policy_function *function; /* The power policy that the file has written in Lua, or NULL. */
+    struct kvc_store_function *store_function; /* Its function system.policy, or NULL. */
     struct kvc_plan_request plan;
     struct kvc_day day;
     uint32_t warning_count;

@@ -746,5 +746,9 @@ enum kvc_status kvc_driver_predict(const struct kvc_scenario *scenario, struct k
         kvc_result_note(&outcome->result,
                         "the closed form ignores power.policy: it holds for the clocks at the start");
     }
+    if (status == KVC_OK && scenario->policy.choose != NULL) {
+        kvc_result_note(&outcome->result,
+                        "the closed form ignores system.policy: it holds for what the scenario states");
+    }
     return hand_out(outcome, status, out);
 }

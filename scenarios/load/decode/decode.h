@@ -29,7 +29,8 @@ struct kvc_decoder {
     const char *prefix; /* Prefix of recorded paths; "" except in hardware profiles. */
     bool is_plain; /* The caller wants the structs alone: no parameters, provenance or warnings are kept. */
     bool is_trial; /* The caller only asks whether it decodes: messages have no line, warnings are dropped. */
-    char *shown_policy; /* KVC_TEXT_MAX bytes that keep the text for a power policy in Lua, or NULL. */
+    /* Keep the texts for the functions power.policy and system.policy, or NULL. */
+    char (*shown_policy)[KVC_TEXT_MAX];
     struct kvc_diag *diag;
 };
 

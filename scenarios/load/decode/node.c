@@ -1,3 +1,4 @@
+#include <lauxlib.h>
 #include <lua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,7 +209,9 @@ static enum kvc_status decode_machine(const struct kvc_decoder *decoder, int roo
         status = push_member_root(&own, root, table, path);
     }
     if (status == KVC_OK) {
-        status = kvc_load_system(&own, base + 1, scenario);
+        int function = LUA_NOREF; /* Members have none. */
+        status = kvc_load_system(&own, base + 1, scenario, &function);
+        luaL_unref(decoder->lua, LUA_REGISTRYINDEX, function);
     }
     if (status == KVC_OK) {
         status = kvc_load_node(&own, base + 1, scenario->model, &scenario->node);

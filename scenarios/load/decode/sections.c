@@ -396,6 +396,69 @@ enum kvc_status kvc_load_name(const struct kvc_decoder *decoder, int root, struc
     return KVC_OK;
 }
 
+/* Writes the text that results show for the function on top of the stack: its lines, and a hash of their
+ * text, so that another function is another value. */
+static void show_function(const struct kvc_decoder *decoder, char out[KVC_TEXT_MAX])
+{
+    lua_Debug info;
+    char text[4096];
+    size_t bytes, used = 0;
+    const char *source = kvc_sandbox_source(decoder->sandbox, &bytes), *end = source + bytes;
+    lua_pushvalue(decoder->lua, -1);
+    lua_getinfo(decoder->lua, ">S", &info);
+    uint64_t hash = 0;
+    for (int line = 1; source < end; line++) {
+        const char *next = memchr(source, '\n', (size_t)(end - source));
+        next = next != NULL ? next + 1 : end;
+        if (line >= info.linedefined && line <= info.lastlinedefined) {
+            used = (size_t)(next - source) < sizeof(text) - 24 ? (size_t)(next - source) : sizeof(text) - 24;
+            memcpy(text, source, used);
+            snprintf(text + used, sizeof(text) - used, "%llx", (unsigned long long)hash);
+            hash = kvc_name_hash(text);
+        }
+        source = next;
+    }
+    snprintf(out, KVC_TEXT_MAX, "function of lines %d to %d, %016llx", info.linedefined, info.lastlinedefined,
+             (unsigned long long)hash);
+}
+
+enum { OF_POWER, OF_SYSTEM };
+
+/* Takes the function out of the option `policy` of the section on top of the stack, whose number in Lua's
+ * registry it returns, or LUA_NOREF. The section becomes a copy, because the script may use the table
+ * elsewhere; there `word`, or the text that results show, stands for the function. */
+static int take_function(const struct kvc_decoder *decoder, int which, const char *word,
+                         char shown[KVC_TEXT_MAX])
+{
+    lua_State *lua = decoder->lua;
+    int section = lua_gettop(lua);
+    lua_pushliteral(lua, "policy");
+    if (lua_rawget(lua, section) != LUA_TFUNCTION || lua_iscfunction(lua, -1)) {
+        lua_pop(lua, 1);
+        return LUA_NOREF;
+    }
+    char *kept = decoder->shown_policy != NULL ? decoder->shown_policy[which] : NULL;
+    if (kept == NULL || kept[0] == '\0') {
+        show_function(decoder, shown);
+    } else { /* A sweep decodes the scenario thousands of times. */
+        snprintf(shown, KVC_TEXT_MAX, "%s", kept);
+    }
+    if (kept != NULL) {
+        snprintf(kept, KVC_TEXT_MAX, "%s", shown);
+    }
+    int function = luaL_ref(lua, LUA_REGISTRYINDEX);
+    lua_newtable(lua);
+    for (lua_pushnil(lua); lua_next(lua, section) != 0;) {
+        lua_pushvalue(lua, -2);
+        lua_insert(lua, -2);
+        lua_rawset(lua, section + 1);
+    }
+    lua_pushstring(lua, word != NULL ? word : shown);
+    lua_setfield(lua, -2, "policy");
+    lua_replace(lua, section);
+    return function;
+}
+
 static enum kvc_status find_model(const struct kvc_decoder *decoder, struct kvc_scenario *scenario)
 {
     const char *names[MODELS_MAX + 1] = {NULL};
@@ -427,9 +490,12 @@ static enum kvc_status find_model(const struct kvc_decoder *decoder, struct kvc_
                              false);
 }
 
-enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario)
+enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario,
+                                int *function)
 {
     static const char *const extra[] = {"kind", NULL};
+    char shown[KVC_TEXT_MAX] = "";
+    *function = LUA_NOREF;
     enum kvc_status status = kvc_load_push_section(decoder, root, "system");
     if (status == KVC_OK) {
         status = find_model(decoder, scenario);
@@ -443,6 +509,17 @@ enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, str
         return kvc_diag_fail(decoder->diag, KVC_ERR_RUNTIME, "out of memory");
     }
     kvc_option_table_set_defaults(options, scenario->options);
+    if (scenario->model->takes_policy) {
+        *function = take_function(decoder, OF_SYSTEM, NULL, shown);
+        bool stated = kvc_decode_has(decoder->lua, -1, "policy");
+        if (stated && (*function == LUA_NOREF || decoder->member != NULL)) {
+            return kvc_decode_fail(decoder, "system.policy", "system.policy: found %s, allowed: %s",
+                                   *function == LUA_NOREF ? "no function" : "one with cluster.members",
+                                   *function == LUA_NOREF
+                                       ? "a function, as in policy = function(state) ... end"
+                                       : "without them");
+        }
+    }
     status = kvc_decode_table(
         decoder, -1,
         &(struct kvc_table){
@@ -527,47 +604,6 @@ enum kvc_status kvc_load_day(const struct kvc_decoder *decoder, int root, struct
     return status;
 }
 
-/* Writes the text that results show for the function on top of the stack: its lines, and a hash of their
- * text, so that another function is another value. */
-static void show_function(const struct kvc_decoder *decoder, char out[KVC_TEXT_MAX])
-{
-    lua_Debug info;
-    char text[4096];
-    size_t bytes, used = 0;
-    const char *source = kvc_sandbox_source(decoder->sandbox, &bytes), *end = source + bytes;
-    lua_pushvalue(decoder->lua, -1);
-    lua_getinfo(decoder->lua, ">S", &info);
-    uint64_t hash = 0;
-    for (int line = 1; source < end; line++) {
-        const char *next = memchr(source, '\n', (size_t)(end - source));
-        next = next != NULL ? next + 1 : end;
-        if (line >= info.linedefined && line <= info.lastlinedefined) {
-            used = (size_t)(next - source) < sizeof(text) - 24 ? (size_t)(next - source) : sizeof(text) - 24;
-            memcpy(text, source, used);
-            snprintf(text + used, sizeof(text) - used, "%llx", (unsigned long long)hash);
-            hash = kvc_name_hash(text);
-        }
-        source = next;
-    }
-    snprintf(out, KVC_TEXT_MAX, "function of lines %d to %d, %016llx", info.linedefined, info.lastlinedefined,
-             (unsigned long long)hash);
-}
-
-/* Replaces the function in power.policy, on top of the stack below its section, by the word that stands for
- * it. The section is a copy, because the script may use the table elsewhere. */
-static void replace_function(lua_State *lua, int section)
-{
-    lua_newtable(lua);
-    for (lua_pushnil(lua); lua_next(lua, section) != 0;) {
-        lua_pushvalue(lua, -2);
-        lua_insert(lua, -2);
-        lua_rawset(lua, section + 1);
-    }
-    lua_pushliteral(lua, "function");
-    lua_setfield(lua, -2, "policy");
-    lua_replace(lua, section);
-}
-
 /* Returns an option of the policy that has no effect, or NULL. */
 static const char *unused(const struct kvc_power_policy *power, const char *name)
 {
@@ -605,24 +641,9 @@ enum kvc_status kvc_load_power(const struct kvc_decoder *decoder, int root, stru
     if (status != KVC_OK) {
         return status;
     }
-    int section = lua_gettop(lua);
-    lua_pushliteral(lua, "policy");
-    if (lua_rawget(lua, section) == LUA_TFUNCTION && !lua_iscfunction(lua, -1)) {
-        if (decoder->shown_policy == NULL || decoder->shown_policy[0] == '\0') {
-            show_function(decoder, shown);
-        } else { /* A sweep decodes the scenario thousands of times. */
-            snprintf(shown, sizeof(shown), "%s", decoder->shown_policy);
-        }
-        if (decoder->shown_policy != NULL) {
-            snprintf(decoder->shown_policy, KVC_TEXT_MAX, "%s", shown);
-        }
-        *function = luaL_ref(lua, LUA_REGISTRYINDEX);
-        replace_function(lua, section);
-    } else {
-        lua_pop(lua, 1);
-    }
+    *function = take_function(decoder, OF_POWER, "function", shown);
     status = kvc_decode_table(
-        decoder, section,
+        decoder, -1,
         &(struct kvc_table){.path = "power", .options = &kvc_power_policy_option_table, .object = power});
     if (status == KVC_OK && power->policy == KVC_POWER_FUNCTION && *function == LUA_NOREF) {
         return kvc_decode_fail(

@@ -51,7 +51,9 @@ enum kvc_status kvc_load_day(const struct kvc_decoder *decoder, int root, struct
 
 /* Reads the name, by default the file's, and the store. */
 enum kvc_status kvc_load_name(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);
-enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario);
+/* *function becomes the number in Lua's registry of the function system.policy, or LUA_NOREF. */
+enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, struct kvc_scenario *scenario,
+                                int *function);
 
 /* Reads the node and the devices that the store uses. */
 enum kvc_status kvc_load_node(const struct kvc_decoder *decoder, int root, const struct kvc_model *model,

@@ -518,6 +518,35 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
         stage->shared ? ", shared = true" : "");
 }
 
+/* Returns the next stage from `from` on that is the first one of a pool of cores; `stages`: there is none. */
+static uint32_t core_pool(const struct composition *drawn, uint32_t from)
+{
+    while (from < drawn->stages && !(is_on(&drawn->stage[from], "cpu") && !shares_pool(drawn, from))) {
+        from++;
+    }
+    return from;
+}
+
+/* A policy that halves the batches at every second look, and lends a core of one pool to another one. */
+static void put_policy(struct writer *writer, const struct composition *drawn)
+{
+    uint32_t to = core_pool(drawn, 0), from = core_pool(drawn, to + 1);
+    bool lends = from < drawn->stages && drawn->stage[from].cores > 1;
+    if (!lends && drawn->count == 0) {
+        return;
+    }
+    put(writer, "    policy_every = \"70us\", policy = function(state)\n");
+    put(writer, "      local odd = math.floor(state.time_us / 70 + 0.5) %% 2\n      return {");
+    if (drawn->count > 0) {
+        put(writer, " batch = { count = math.max(%u // (1 + odd), 1) },", drawn->count);
+    }
+    if (lends) {
+        put(writer, " stages = { s%u = { cores = %u + odd }, s%u = { cores = %u - odd } },", to,
+            drawn->stage[to].cores, from, drawn->stage[from].cores);
+    }
+    put(writer, " }\n    end,\n");
+}
+
 static void put_system(struct writer *writer, const struct composition *drawn,
                        const struct kvc_composition_use *use)
 {
@@ -557,6 +586,9 @@ static void put_system(struct writer *writer, const struct composition *drawn,
             put(writer, ", every = \"%.0fns\"", drawn->every_ns);
         }
         put(writer, " },\n");
+    }
+    if (use->has_policy) {
+        put_policy(writer, drawn);
     }
     put(writer, "    stages = {\n");
     for (uint32_t i = 0; i < drawn->stages; i++) {

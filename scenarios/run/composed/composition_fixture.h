@@ -6,6 +6,7 @@
 #ifndef KVC_SCENARIOS_RUN_COMPOSITIONS_COMPOSITION_FIXTURE_H
 #define KVC_SCENARIOS_RUN_COMPOSITIONS_COMPOSITION_FIXTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { KVC_COMPOSITION_BYTES = 8192 };
@@ -16,6 +17,7 @@ struct kvc_composition_use {
     double duration_us;       /* Measured time; the warm-up takes half of it [us]. */
     uint32_t cores_times;     /* Each stage on the CPU has this many times its cores: 1 or 2. */
     uint32_t pipelines_times; /* There are this many times its pipelines: 1 or 2. */
+    bool has_policy;          /* A function chooses its batches and cores, if there are any to choose. */
 };
 
 /* Writes the scenario of a seed. The same seed gives the same composition, however it is asked. */

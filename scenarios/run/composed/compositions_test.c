@@ -185,7 +185,7 @@ static void hold_under_load(struct findings *findings, uint64_t seed, double cap
     double load_frac = 0.1 * pow(20, kvc_rng_unit(&rng));
     snprintf(findings->arrival, ARRIVAL_BYTES, "{ %s_mops = %.6g }",
              kvc_rng_unit(&rng) < 0.3 ? "fixed" : "poisson", load_frac * capacity_mops);
-    const struct kvc_composition_use use = {findings->arrival, duration_us, 1, 1};
+    const struct kvc_composition_use use = {findings->arrival, duration_us, 1, 1, kvc_rng_unit(&rng) < 0.3};
     simulate(findings, seed, &use, &first);
     simulate(findings, seed, &use, &second);
     if (first != NULL && second != NULL) {
@@ -202,7 +202,7 @@ struct kinds {
 
 static struct kinds kinds_of(uint64_t seed)
 {
-    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1};
+    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1, false};
     struct kvc_loaded *loaded = load(seed, &use);
     const struct kvc_composed_options *options = loaded->scenario.options;
     struct kinds kinds = {.by_time = options->batch.timeout_ns > 0 || options->batch.every_ns > 0,
@@ -229,7 +229,7 @@ static void hold_more(struct findings *findings, struct kinds kinds, const char 
 
 static void hold_saturated(struct findings *findings, uint64_t seed, double duration_us)
 {
-    struct kvc_composition_use use = {"'saturate'", duration_us, 1, 1};
+    struct kvc_composition_use use = {"'saturate'", duration_us, 1, 1, false};
     struct kinds kinds = kinds_of(seed);
     findings->saturated_mops = throughput(findings, seed, &use);
     use.cores_times = 2;
@@ -248,7 +248,7 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
                             struct kvc_diag *diag)
 {
     struct findings *findings = answer;
-    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1};
+    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1, false};
     uint64_t seed = *(const uint64_t *)data + number;
     (void)progress;
     (void)diag;
@@ -268,7 +268,7 @@ static enum kvc_status take(void *data, uint32_t number, const void *answer, str
 {
     const struct findings *findings = answer;
     uint64_t seed = *(const uint64_t *)data + number;
-    const struct kvc_composition_use use = {findings->arrival, 2e3, 1, 1};
+    const struct kvc_composition_use use = {findings->arrival, 2e3, 1, 1, false};
     char text[KVC_COMPOSITION_BYTES] = "";
     (void)diag;
     if (findings->text[0] != '\0') {

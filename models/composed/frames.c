@@ -1,0 +1,94 @@
+#include "models/composed/frames.h"
+
+#include <math.h>
+
+#include "sim/base/clock.h"
+#include "sim/base/serve.h"
+
+enum { TIMED = 16 /* Frames of which one is timed. */ };
+
+/* Returns the pipeline of a frame, whose requests have come from a connection. */
+static uint32_t pipeline_of(struct kvc_composed_server *server, const struct kvc_batch *rows)
+{
+    const struct kvc_composed_config *config = server->config;
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    if (config->options->spread == KVC_COMPOSED_BY_KEY) {
+        return (uint32_t)((rows->hash[0] >> 32) * config->pipelines >> 32);
+    }
+    if (server->rss != NULL && !saturates) {
+        return kvc_rss_queue(server->rss, rows->connection);
+    }
+    server->turn = server->turn + 1 < config->pipelines ? server->turn + 1 : 0;
+    return server->turn;
+}
+
+/* Takes the next frame that leaves its client by until_ns; saturating clients send it at now_ns. Returns
+ * whether there was one. */
+static bool send_frame(struct kvc_composed_server *server, double now_ns, double until_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    bool timed = server->offers++ % TIMED == 0; /* Reading the clock takes as long as a frame. */
+    uint64_t started = timed ? kvc_clock_ticks() : 0;
+    uint32_t number = kvc_composed_new_job(server, false);
+    struct kvc_composed_job *job = server->job[number];
+    struct kvc_batch *rows = job->rows;
+    uint32_t count =
+        kvc_source_drain(server->source, server->number,
+                         saturates ? now_ns + server->stopped_ns : until_ns + server->stopped_ns, rows);
+    server->replica->source_ticks += timed ? TIMED * (kvc_clock_ticks() - started) : 0;
+    if (count == 0) {
+        kvc_composed_free_job(server, number);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        rows->sent_ns[i] = saturates ? now_ns + server->stopped_ns : rows->sent_ns[i];
+        job->outcome[i] = rows->op[i] == KVC_OP_GET ? KVC_COMPOSED_HIT : KVC_COMPOSED_DONE;
+        job->location[i] = KVC_LOCATION_NONE;
+        job->hot[i] = 0;
+    }
+    kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
+    kvc_composed_structures_keep(&server->structures, job, 0);
+    kvc_composed_job_count(job, config);
+    job->pipeline = pipeline_of(server, rows);
+    server->in_flight += count;
+    double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
+    double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
+    kvc_composed_job_mark(job, arrives_ns);
+    kvc_events_append(&server->events, KVC_COMPOSED_ARRIVALS, kvc_later_ns(arrives_ns, now_ns),
+                      KVC_COMPOSED_ARRIVES, 0, number);
+    return true;
+}
+
+void kvc_composed_send_frames(struct kvc_composed_server *server, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    if (server->scenario->workload.arrival != KVC_ARRIVAL_SATURATE) {
+        return;
+    }
+    while (server->in_flight + config->frame_requests <= config->outstanding &&
+           send_frame(server, now_ns, INFINITY)) {
+        ;
+    }
+}
+
+void kvc_composed_send_next(struct kvc_composed_server *server, double now_ns)
+{
+    if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
+        return;
+    }
+    double next_ns = kvc_source_next_ns(server->source, server->number) - server->stopped_ns;
+    next_ns = kvc_later_ns(next_ns, now_ns);
+    if (next_ns < server->sends_ns && next_ns <= server->until_ns) {
+        server->sends_ns = next_ns;
+    }
+}
+
+void kvc_composed_take_frames(struct kvc_composed_server *server, double now_ns)
+{
+    server->sends_ns = INFINITY;
+    while (send_frame(server, now_ns, now_ns)) {
+        ;
+    }
+    kvc_composed_send_next(server, now_ns);
+}

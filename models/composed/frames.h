@@ -1,0 +1,16 @@
+/* Frames of a composed store: what clients send, and when and in which pipeline it arrives. */
+#ifndef KVC_MODELS_COMPOSED_FRAMES_H
+#define KVC_MODELS_COMPOSED_FRAMES_H
+
+#include "models/composed/state.h"
+
+/* Lets clients that wait for answers send what they may. */
+void kvc_composed_send_frames(struct kvc_composed_server *server, double now_ns);
+
+/* Notes when the next client sends, if it is within the slice. Saturating clients do not wait for a time. */
+void kvc_composed_send_next(struct kvc_composed_server *server, double now_ns);
+
+/* Takes the frames that leave by now_ns. */
+void kvc_composed_take_frames(struct kvc_composed_server *server, double now_ns);
+
+#endif
