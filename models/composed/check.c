@@ -62,7 +62,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         stage->does != 0 && (stage->does & ~(uint32_t)(KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) == 0;
     bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
     const uint32_t all = (1u << KVC_OP_COUNT) - 1;
-    bool storage = kvc_composed_is_storage(place);
+    bool storage = kvc_composed_is_storage(place), away = kvc_composed_is_away(place);
     const struct {
         const char *option;
         bool stated, allowed;
@@ -73,12 +73,11 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
         {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
-        {"burst", stage->burst != 1,
-         i < config->batched && place != KVC_COMPOSED_NIC_RX && !storage && !defers},
-        {"queue", stage->queue != 0, !storage},
+        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !away && !defers},
+        {"queue", stage->queue != 0, !away},
         {"of", (stage->of & all) != all, !storage},
         {"every", stage->every != 1, later},
-        {"background", stage->background, !storage && (later || stage->does == 0)},
+        {"background", stage->background, !away && (later || stage->does == 0)},
         {"does", stage->does != 0,
          place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU || place == KVC_COMPOSED_FLASH},
     };
@@ -91,12 +90,19 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     for (int per = 0; per <= KVC_COMPOSED_PER_BYTE; per++) {
         const struct kvc_composed_work *work = &config->stage[i].per[per];
         bool computes = work->cycles > 0 || work->ns > 0 || work->instructions > 0 || work->lines > 0;
-        bool link = place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU && place != KVC_COMPOSED_FPGA;
+        bool link = place != KVC_COMPOSED_NODE && place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU &&
+                    place != KVC_COMPOSED_FPGA;
         if (storage && (computes || work->bytes > 0)) {
             return FAIL(
                 "system.stages.%u: found work, but stage \"%s\" asks a device whose times node.%s states; "
                 "allowed: none",
                 i + 1, stage->name, kvc_composed_device(place));
+        }
+        if (place == KVC_COMPOSED_NODE && (work->cycles > 0 || work->instructions > 0 || work->lines > 0)) {
+            return FAIL(
+                "system.stages.%u: found cycles, instructions or lines, but stage \"%s\" is on another node; "
+                "allowed: bytes that go there, and ns until it answers",
+                i + 1, stage->name);
         }
         if (link && computes) {
             return FAIL(

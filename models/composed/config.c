@@ -21,6 +21,7 @@ static const char *const place_devices[KVC_COMPOSED_PLACES] = {
     [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",           [KVC_COMPOSED_FPGA] = "fpga",
     [KVC_COMPOSED_NIC_RX] = "nic",   [KVC_COMPOSED_NIC_TX] = "nic",        [KVC_COMPOSED_PCIE_DOWN] = "pcie",
     [KVC_COMPOSED_PCIE_UP] = "pcie", [KVC_COMPOSED_DATABASE] = "database", [KVC_COMPOSED_FLASH] = "flash",
+    [KVC_COMPOSED_NODE] = "nic",
 };
 
 const char *kvc_composed_device(enum kvc_composed_place place)
@@ -98,7 +99,7 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
                                        .place = stage->place,
                                        .servers = servers_of(config, mine),
                                        .of_node = is_link(stage->place),
-                                       .takes_all = kvc_composed_is_storage(stage->place)};
+                                       .takes_all = kvc_composed_is_away(stage->place)};
     } else {
         stage->pool = config->stage[partner].pool;
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
@@ -125,10 +126,9 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
     config->batched = 0;
     while (config->batched < config->stages) {
         const struct kvc_composed_stage *stage = &config->stage[config->batched];
-        bool is_it = named
-                         ? strcmp(stage->options->name, batch->before) == 0
-                         : stage->place != KVC_COMPOSED_CPU && stage->place != KVC_COMPOSED_NIC_RX &&
-                               stage->place != KVC_COMPOSED_NIC_TX && !kvc_composed_is_storage(stage->place);
+        bool is_it = named ? strcmp(stage->options->name, batch->before) == 0
+                           : stage->place != KVC_COMPOSED_CPU && stage->place != KVC_COMPOSED_NIC_RX &&
+                                 stage->place != KVC_COMPOSED_NIC_TX && !kvc_composed_is_away(stage->place);
         if (is_it) {
             break;
         }
@@ -336,6 +336,10 @@ static void set_frames(struct kvc_composed_config *config, const struct kvc_scen
     for (uint32_t i = 0; i < config->stages; i++) {
         uint32_t together = (uint32_t)config->stage[i].options->burst * config->frame_requests;
         config->frame_most = together > config->frame_most ? together : config->frame_most;
+    }
+    if (config->nic != NULL) { /* Frames pass the cards of both nodes. */
+        config->hop_ns =
+            kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes) + config->nic->latency_ns;
     }
     if (config->on_network) {
         config->path_ns = kvc_network_path_ns(&scenario->node, (double)config->nic->mtu_bytes);

@@ -45,6 +45,7 @@ enum kvc_composed_place {
     KVC_COMPOSED_PCIE_UP,
     KVC_COMPOSED_DATABASE,
     KVC_COMPOSED_FLASH,
+    KVC_COMPOSED_NODE, /* Another node, over the ports and back. */
     KVC_COMPOSED_PLACES,
 };
 
@@ -241,6 +242,7 @@ struct kvc_composed_config {
     double channels, channel_line_ns, channel_byte_ns;
     double l2_frac;  /* Share of the index's lines in the GPU's L2 cache. */
     double hot_frac; /* Share of the requests for the most popular key, if l2_frac is known. */
+    double hop_ns;   /* One way to another node, without the time on the wire. */
     double path_ns;  /* One way between client and memory, without the time on the wire; 0: no network. */
     bool on_network; /* Requests come over the NIC. */
     bool compares;   /* Some stage compares keys. */
@@ -253,6 +255,12 @@ const char *kvc_composed_device(enum kvc_composed_place place);
 static inline bool kvc_composed_is_storage(enum kvc_composed_place place)
 {
     return place == KVC_COMPOSED_DATABASE || place == KVC_COMPOSED_FLASH;
+}
+
+/* Whether a stage keeps the jobs that it is for waiting elsewhere: on storage, or on another node. */
+static inline bool kvc_composed_is_away(enum kvc_composed_place place)
+{
+    return kvc_composed_is_storage(place) || place == KVC_COMPOSED_NODE;
 }
 
 /* Returns the configuration of a resolved scenario. */

@@ -323,6 +323,13 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
         cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
         cost.latency_ns = pipeline_ns(config->fpga, stage, counts);
         return cost;
+    case KVC_COMPOSED_NODE: { /* The answer is short; the time at the other node is a part of the way. */
+        const struct kvc_composed_work work = work_of(stage, counts);
+        cost.bytes = work.bytes;
+        cost.busy_ns = kvc_nic_wire_ns(config->nic, cost.bytes, 1);
+        cost.latency_ns = 2 * config->hop_ns + work.ns;
+        break;
+    }
     case KVC_COMPOSED_FLASH:
         return flash_cost(config, number, counts);
     case KVC_COMPOSED_DATABASE:

@@ -8,8 +8,8 @@ static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved
 static const char *const value_kernels[] = {"none", "slab", "log", NULL};
 static const char *const memories[] = {"host", "gpu", NULL};
 static const char *const value_memories[] = {"host", "gpu", "flash", NULL};
-static const char *const places[] = {"cpu",       "gpu",     "fpga",     "nic.rx", "nic.tx",
-                                     "pcie.down", "pcie.up", "database", "flash",  NULL};
+static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx", "pcie.down",
+                                     "pcie.up", "database", "flash", "node",   NULL};
 static const char *const pers[] = {"request", "batch", "byte", NULL};
 static const char *const operations[] = {"parse",    "write",    "search",    "insert",
                                          "erase",    "compare",  "read",      "hot.search",
@@ -137,7 +137,8 @@ static const struct kvc_option stage_rows[] = {
     KVC_CHOICE_ROW(
         kvc_composed_stage_options, "on", on, places, NULL,
         "where it works: cores, GPU, FPGA, one direction of the network ports or of the PCIe link to "
-        "the GPU, the database, which each request of the stage asks, or the flash"),
+        "the GPU, the database, which each request of the stage asks, the flash, or another node, to which bytes go over the ports and which answers "
+        "after ns"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "cores", cores, 1, 1024, "1",
                   "cpu: cores of each pipeline that serve the stage; more of them serve more requests"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "streams", streams, 1, 128, "1",

@@ -533,7 +533,7 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
         }
         demands.stage_ns[i] = stage->options->background ? 0 : cost.busy_ns + cost.latency_ns;
-        if (pool->takes_all) {
+        if (kvc_composed_is_away(stage->place)) {
             set_waits(config, mix, i, requests, &demands);
         }
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
@@ -543,12 +543,17 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         demands.root_ns[out] += cost.root_ns / requests;
         inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;
     }
+    double wire_ns = 0; /* Of all that leaves by the ports. */
     for (uint32_t i = 0; i < config->pools; i++) {
+        bool leaves =
+            config->pool[i].place == KVC_COMPOSED_NIC_TX || config->pool[i].place == KVC_COMPOSED_NODE;
+        wire_ns += leaves ? demands.pool_ns[i] : 0;
         double fullest = config->pool[i].of_node ? 1 : mix->fullest, pool_ns = fullest * demands.pool_ns[i];
         bool batches = config->pool[i].stages >> config->batched != 0;
         demands.slowest_ns = fmax(demands.slowest_ns, pool_ns);
         demands.batched_ns = batches ? fmax(demands.batched_ns, pool_ns) : demands.batched_ns;
     }
+    demands.slowest_ns = fmax(demands.slowest_ns, wire_ns);
     demands.batched_ns = fmax(demands.batched_ns, demands.card_ns);
     if (config->batched < config->stages) {
         demands.joins_ns = joins_ns_of(config, &demands);
@@ -687,7 +692,7 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
         bool database = config->stage[i].place == KVC_COMPOSED_DATABASE;
         bool exponential = database && config->database->times == KVC_DATABASE_EXPONENTIAL;
         uint32_t bands = exponential ? BANDS : 1, before = parts;
-        if (!kvc_composed_is_storage(config->stage[i].place) || (1 + bands) * parts > KVC_LATENCY_PARTS_MAX) {
+        if (!kvc_composed_is_away(config->stage[i].place) || (1 + bands) * parts > KVC_LATENCY_PARTS_MAX) {
             continue;
         }
         double share = demands->waits_frac[i], ns = demands->waits_ns[i];

@@ -46,7 +46,8 @@ static unsigned on_fpga(const struct kvc_scenario *scenario)
 
 static unsigned on_nic(const struct kvc_scenario *scenario)
 {
-    return stages_on(scenario, KVC_COMPOSED_NIC_RX, KVC_COMPOSED_NIC_TX);
+    return stages_on(scenario, KVC_COMPOSED_NIC_RX, KVC_COMPOSED_NIC_TX) |
+           stages_on(scenario, KVC_COMPOSED_NODE, KVC_COMPOSED_NODE);
 }
 
 static unsigned on_pcie(const struct kvc_scenario *scenario)

@@ -41,7 +41,7 @@ static void take_shared(struct kvc_composed_server *server, struct kvc_composed_
         [KVC_COMPOSED_MEMORY] = cost->channel_ns / server->config->channels,
         [KVC_COMPOSED_ROOT_IN] = in ? cost->root_ns : 0,
         [KVC_COMPOSED_ROOT_OUT] = in ? 0 : cost->root_ns,
-        [KVC_COMPOSED_WIRE] = place == KVC_COMPOSED_NIC_TX ? cost->busy_ns : 0,
+        [KVC_COMPOSED_WIRE] = place == KVC_COMPOSED_NIC_TX || place == KVC_COMPOSED_NODE ? cost->busy_ns : 0,
     };
     server->channel_ns += cost->channel_ns;
     for (int i = 0; i < KVC_COMPOSED_SHARED; i++) {
@@ -367,7 +367,7 @@ static uint32_t take_stream(struct kvc_composed_station *station)
     return station->first_stream + 64 * word + bit;
 }
 
-/* Lets a job ask storage. It goes on at once if there is nothing to wait for. */
+/* Lets a job ask storage, or another node. It goes on at once if there is nothing to wait for. */
 static void ask_storage(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     const struct kvc_composed_config *config = server->config;
@@ -377,10 +377,19 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
     if (does != 0) {
         kvc_composed_execute(&server->structures, job, does, NULL, true, &counts);
     }
+    server->stage_requests[stage] += job->counts.requests;
+    if (config->stage[stage].place == KVC_COMPOSED_NODE) { /* Its message leaves behind what the wire has. */
+        struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &job->counts, &server->pace);
+        take_shared(server, job, stage, &cost, now_ns, 0);
+        server->busy_ns[stage] += cost.busy_ns;
+        server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
+        kvc_composed_storage_visit(&server->storage, job, number, stage,
+                                   now_ns + left_to_send(server, now_ns) + cost.latency_ns);
+        return;
+    }
     const struct kvc_dram_load load = {
         .streamed_bytes = kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns)};
     server->channel_ns += kvc_dram_channel_ns(config->dram, &load);
-    server->stage_requests[stage] += job->counts.requests;
     if (job->waits == 0) {
         end_of_stage(server, station_of(server, stage, job->pipeline), number, stage, now_ns, 0);
     }
@@ -406,7 +415,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_counts counts = job->counts;
     bool is_later = defers(at->options);
-    if (kvc_composed_is_storage(at->place)) {
+    if (kvc_composed_is_away(at->place)) {
         station->busy++;
         begin_on_storage(server, number, stage, now_ns);
         return;

@@ -5,6 +5,9 @@
 
 #include "sim/base/array.h"
 
+/* The event of an answer from another node; the kinds of the devices are below it. */
+enum { RETURNED = 256 };
+
 /* Kinds of operations. */
 enum { QUERIES, READS, PROGRAMS, ERASES };
 
@@ -12,7 +15,7 @@ void kvc_composed_storage_open(struct kvc_composed_storage *storage, const struc
                                const struct kvc_item_log *log, struct kvc_events *events, uint64_t seed,
                                uint32_t number)
 {
-    *storage = (struct kvc_composed_storage){.config = config};
+    *storage = (struct kvc_composed_storage){.config = config, .events = events};
     if (config->database != NULL) {
         kvc_database_engine_open(&storage->database, config->database, events, seed, number);
     }
@@ -127,6 +130,14 @@ double kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct k
     return bytes;
 }
 
+void kvc_composed_storage_visit(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
+                                uint32_t number, uint32_t stage, double returns_ns)
+{
+    const struct kvc_composed_asked asked = {.job = number, .stage = (uint8_t)stage, .kind = QUERIES};
+    job->waits = 1;
+    kvc_events_add(storage->events, returns_ns, RETURNED, 0, take_tag(storage, &asked));
+}
+
 bool kvc_composed_storage_owns(const struct kvc_event *event)
 {
     return event->kind >= KVC_FLASH_CELLS;
@@ -137,8 +148,9 @@ bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const str
 {
     uint32_t tag = event->tag;
     bool is_database = event->kind >= KVC_DATABASE_WORKED;
-    if (is_database ? !kvc_database_engine_handle(&storage->database, event)
-                    : !kvc_flash_engine_handle(&storage->flash.engine, event, &tag)) {
+    if (event->kind == RETURNED ? false
+        : is_database           ? !kvc_database_engine_handle(&storage->database, event)
+                                : !kvc_flash_engine_handle(&storage->flash.engine, event, &tag)) {
         return false;
     }
     *ended = storage->asked[tag];

@@ -24,6 +24,7 @@ struct kvc_composed_asked {
 
 struct kvc_composed_storage {
     const struct kvc_composed_config *config;
+    struct kvc_events *events;
     struct kvc_database_engine database; /* Zeroed: no stage is on one. */
     struct kvc_composed_flash flash;     /* Zeroed: there is none. */
     struct kvc_composed_asked *asked;    /* By tag. */
@@ -46,6 +47,10 @@ bool kvc_composed_storage_is_full(const struct kvc_composed_storage *storage, ui
  * sets how many answers it waits for. Returns the bytes that cross the host's memory for it. */
 double kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
                                   uint32_t number, uint32_t stage, double now_ns);
+
+/* Lets the job `number` wait for the answer of another node, which comes at returns_ns. */
+void kvc_composed_storage_visit(struct kvc_composed_storage *storage, struct kvc_composed_job *job,
+                                uint32_t number, uint32_t stage, double returns_ns);
 
 /* Whether an event is one of the storage's. */
 bool kvc_composed_storage_owns(const struct kvc_event *event);

@@ -38,7 +38,7 @@ struct stage {
 struct composition {
     uint32_t pipelines, sockets, stages, per_frame;
     const char *gpu, *pcie; /* NULL: none. */
-    bool has_fpga, has_database, receives, sends;
+    bool has_fpga, has_database, has_node, receives, sends;
     uint32_t index; /* Number of its kernel; 0: none. */
     bool has_values, logs, index_there, values_there, values_on_flash;
     const char *flash;
@@ -80,15 +80,15 @@ static bool is_on(const struct stage *stage, const char *place)
     return strcmp(stage->on, place) == 0;
 }
 
-/* Whether its device has queues of its own. */
-static bool is_storage(const struct stage *stage)
+/* Whether its jobs wait elsewhere: at a device with queues of its own, or at another node. */
+static bool is_away(const struct stage *stage)
 {
-    return is_on(stage, "database") || is_on(stage, "flash");
+    return is_on(stage, "database") || is_on(stage, "flash") || is_on(stage, "node");
 }
 
 static bool is_link(const struct stage *stage)
 {
-    return !is_on(stage, "cpu") && !is_on(stage, "gpu") && !is_on(stage, "fpga") && !is_storage(stage);
+    return !is_on(stage, "cpu") && !is_on(stage, "gpu") && !is_on(stage, "fpga") && !is_away(stage);
 }
 
 static void draw_machine(struct kvc_rng *rng, struct composition *drawn)
@@ -156,7 +156,8 @@ static void draw_work(struct kvc_rng *rng, const struct composition *drawn, stru
     } else if (is_on(stage, "fpga")) {
         stage->work = "cycles";
         stage->amount = floor(between(rng, 10, 200));
-    } else if (is_link(stage) && !is_on(stage, "nic.rx") && !is_on(stage, "nic.tx")) {
+    } else if ((is_link(stage) || is_on(stage, "node")) && !is_on(stage, "nic.rx") &&
+               !is_on(stage, "nic.tx")) {
         stage->work = "bytes";
         stage->amount = floor(between(rng, 4, 64));
     }
@@ -168,8 +169,9 @@ static void draw_work(struct kvc_rng *rng, const struct composition *drawn, stru
         stage->per = "byte";
         stage->amount /= 32;
     }
-    stage->batch_ns =
-        !is_link(stage) && !is_storage(stage) && happens(rng, 0.2) ? floor(between(rng, 20, 1000)) : 0;
+    stage->batch_ns = !is_link(stage) && (!is_away(stage) || is_on(stage, "node")) && happens(rng, 0.2)
+                          ? floor(between(rng, 20, 1000))
+                          : 0;
 }
 
 /* Adds a stage at the end and returns it. */
@@ -268,6 +270,9 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
     if (drawn->stages == first || (drawn->stages < ROOMY && happens(rng, 0.2))) {
         add_filler(rng, drawn);
     }
+    if (drawn->has_node && drawn->stages + 3 < STAGES_MAX) {
+        add(rng, drawn, "node");
+    }
     if (drawn->has_database) { /* Its requests are chosen with the other options. */
         add(rng, drawn, "database");
     }
@@ -363,11 +368,11 @@ static void draw_options(struct kvc_rng *rng, struct composition *drawn)
     for (uint32_t i = 0; i < drawn->stages; i++) {
         struct stage *stage = &drawn->stage[i];
         bool is_last = i + 1 == drawn->stages, later = (stage->does & ~(uint32_t)(INSERT | ERASE)) == 0;
-        if (!is_last && happens(rng, is_on(stage, "database") ? 0.8 : 0.2)) {
+        if (!is_last && happens(rng, is_on(stage, "database") || is_on(stage, "node") ? 0.8 : 0.2)) {
             draw_conditions(rng, drawn, stage, before);
         }
         stage->every = later && !is_last && stage->does != 0 && happens(rng, 0.25) ? whole(rng, 2, 8) : 1;
-        if (is_storage(stage)) { /* It takes all jobs, one by one. */
+        if (is_away(stage)) { /* It takes all jobs, one by one. */
             before |= stage->does;
             continue;
         }
@@ -412,6 +417,7 @@ static void draw_storage(uint64_t seed, struct composition *drawn)
     kvc_rng_init(rng, seed, "composition storage", 0);
     drawn->has_database = drawn->sockets == 1 && happens(rng, 0.25);
     drawn->logs = happens(rng, 0.4);
+    drawn->has_node = happens(rng, 0.15);
     drawn->flash = happens(rng, 0.3) ? flashes[kvc_rng_below(rng, 2)] : NULL;
     drawn->queries = whole(rng, 16, 256); /* Few of them would leave a short run to chance. */
     drawn->query_ns = floor(between(rng, 1e3, 1e5));

@@ -1,8 +1,8 @@
 /* Draws stores that a scenario composes, as the text of scenarios, so that tests go through the whole loader.
  *
- * A composition has 1 to 8 pipelines of up to 12 stages on cores, a GPU, an FPGA, links and a database, any
- * index, items or none, batches or none, and few keys. It is valid: the loader takes it with every load
- * below. Its operations are spread over the stages in any order that the store allows. */
+ * A composition has 1 to 8 pipelines of up to 12 stages on cores, a GPU, an FPGA, links, flash, a database
+ * and another node, any index, items or none, batches or none, and few keys. It is valid: the loader takes
+ * it with every load below. Its operations are spread over the stages in any order that the store allows. */
 #ifndef KVC_SCENARIOS_RUN_COMPOSITIONS_COMPOSITION_FIXTURE_H
 #define KVC_SCENARIOS_RUN_COMPOSITIONS_COMPOSITION_FIXTURE_H
 
