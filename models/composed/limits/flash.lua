@@ -14,5 +14,5 @@ return {
   },
   node = { sockets = 1, flash = { base = "bluecache-flash", cards = 2 } },
   workload = { keys = 1e5, key = 16, value = 1000, get = 1, set = 0, dist = "uniform", arrival = "saturate" },
-  run = { duration = "100ms" },
+  run = { duration = "400ms" },
 }

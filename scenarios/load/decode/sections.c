@@ -511,7 +511,10 @@ enum kvc_status kvc_load_system(const struct kvc_decoder *decoder, int root, str
     kvc_option_table_set_defaults(options, scenario->options);
     if (scenario->model->takes_policy) {
         *function = take_function(decoder, OF_SYSTEM, NULL, shown);
-        bool stated = kvc_decode_has(decoder->lua, -1, "policy");
+        lua_getfield(decoder->lua, -1, "policy"); /* Results show none as an empty text. */
+        bool stated = !lua_isnil(decoder->lua, -1) &&
+                      (!lua_isstring(decoder->lua, -1) || lua_rawlen(decoder->lua, -1) > 0);
+        lua_pop(decoder->lua, 1);
         if (stated && (*function == LUA_NOREF || decoder->member != NULL)) {
             return kvc_decode_fail(decoder, "system.policy", "system.policy: found %s, allowed: %s",
                                    *function == LUA_NOREF ? "no function" : "one with cluster.members",
