@@ -270,14 +270,25 @@ double kvc_composed_waits_frac(const struct kvc_composed_config *config, uint32_
     return each < 1 ? -expm1(fmax(counts->requests, 1) * log1p(-each)) : 1;
 }
 
-/* Returns for how long a load occupies flash: its busiest part, the chip with the most popular items, or the
- * tags. */
+/* Returns for how long a page stays in the write buffer while it is programmed [ns]. */
+static double program_ns(const struct kvc_flash *flash)
+{
+    double cells_ns = kvc_flash_translates(flash) /* The drive takes it into a buffer of its own. */
+                          ? kvc_flash_interface_ns(flash, flash->page_bytes)
+                          : flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes);
+    return cells_ns + flash->access_ns;
+}
+
+/* Returns for how long a load occupies flash: its busiest part, the chip with the most popular items, the
+ * tags for reads, or the write buffer. */
 static double flash_busy_ns(const struct kvc_composed_config *config, const struct kvc_flash_load *load)
 {
     const struct kvc_flash *flash = config->flash;
     const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, load);
     double tags = (double)kvc_flash_tags(flash);
     double busy_ns = fmax(kvc_flash_shared_ns(&busy), config->hottest_chip * busy.chips_ns);
+    double buffered = ceil(config->buffer_bytes / flash->page_bytes);
+    busy_ns = fmax(busy_ns, load->programs * program_ns(flash) / buffered);
     if (flash->poll_ns > 0 && load->reads > 0) { /* Controllers visit their chips in turn. */
         const struct kvc_flash_load writes = {.programs = load->programs, .erases = load->erases};
         const struct kvc_flash_busy written = kvc_flash_busy_of(flash, &writes);
