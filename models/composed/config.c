@@ -381,6 +381,20 @@ static void imply(struct kvc_composed_config *config, uint32_t operation, uint32
     }
 }
 
+/* Whether a stage behind that of the database stores what GETs have missed. */
+static bool fills(const struct kvc_composed_config *config, bool has_values)
+{
+    bool asked = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        uint32_t stores = has_values ? KVC_COMPOSED_WRITE : KVC_COMPOSED_INSERT;
+        asked = asked || config->stage[i].place == KVC_COMPOSED_DATABASE;
+        if (asked && (config->stage[i].does & stores) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *into, struct kvc_diag *diag)
 {
     struct kvc_composed_config *config = into;
@@ -414,6 +428,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     if (status == KVC_OK) {
         status = find_batched(config, diag);
     }
+    config->fills = fills(config, options->values.kernel != KVC_COMPOSED_NO_VALUES);
     if (status != KVC_OK) {
         return status;
     }

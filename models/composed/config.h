@@ -220,6 +220,7 @@ struct kvc_composed_config {
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
+    bool fills;                /* It takes the values that a database gives for GETs that missed. */
     bool logs;                 /* A log holds them. */
     double keys;               /* Of a shard, on average. */
     double index_bytes, slots; /* Of a shard. */

@@ -15,6 +15,8 @@ void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_c
         sum->op_bytes[op] += times * counts->op_bytes[op];
     }
     sum->hits += times * counts->hits;
+    sum->filled += times * counts->filled;
+    sum->filled_bytes += times * counts->filled_bytes;
     sum->hots += times * counts->hots;
     sum->request_bytes += times * counts->request_bytes;
     sum->response_bytes += times * counts->response_bytes;
@@ -251,7 +253,7 @@ struct kvc_flash_load kvc_composed_flash_load(const struct kvc_composed_config *
         load.reads = counts->items * pages * (1 - config->buffered_frac);
     }
     if ((does & KVC_COMPOSED_WRITE) != 0) {
-        load.programs = counts->ops[KVC_OP_SET] * bytes / flash->page_bytes;
+        load.programs = (counts->ops[KVC_OP_SET] + counts->filled) * bytes / flash->page_bytes;
         load.erases = kvc_flash_translates(flash) ? 0 : load.programs / (double)flash->pages_per_block;
     }
     return load;

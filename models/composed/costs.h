@@ -17,6 +17,8 @@ struct kvc_composed_counts {
     double hots;                   /* GETs that the hot tier answers. */
     double op_bytes[KVC_OP_COUNT]; /* Keys, and values of SETs and of GETs that have found them [bytes]. */
     double request_bytes, response_bytes; /* Of requests and responses in frames [bytes]. */
+    double filled,
+        filled_bytes; /* GETs whose values the store takes from a database; keys and values [bytes]. */
     /* The following are those of a stage. */
     double searches, search_lines; /* Searches, and lines of the index that they touched. */
     double inserts, insert_lines;

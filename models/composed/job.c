@@ -145,7 +145,7 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
     const struct kvc_batch *rows = job->rows;
     struct kvc_composed_counts counts = {.requests = rows->count};
     uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, hots = 0, set_bytes = 0,
-             value_bytes = 0;
+             value_bytes = 0, fetched_rows = 0, fetched_bytes = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         ops[rows->op[i]]++;
         keys[rows->op[i]] += rows->key_bytes[i];
@@ -154,6 +154,8 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
         hits += hit;
         hots += job->hot[i];
         value_bytes += hit || fetched ? rows->value_bytes[i] : 0;
+        fetched_rows += fetched;
+        fetched_bytes += fetched ? rows->key_bytes[i] + rows->value_bytes[i] : 0;
     }
     for (int op = 0; op < KVC_OP_COUNT; op++) {
         counts.ops[op] = (double)ops[op];
@@ -161,6 +163,8 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
     }
     counts.hits = (double)hits;
     counts.hots = (double)hots;
+    counts.filled = config->fills ? (double)fetched_rows : 0;
+    counts.filled_bytes = config->fills ? (double)fetched_bytes : 0;
     double keys_bytes =
         counts.op_bytes[KVC_OP_GET] + counts.op_bytes[KVC_OP_SET] + counts.op_bytes[KVC_OP_DELETE];
     counts.op_bytes[KVC_OP_SET] += (double)set_bytes;

@@ -90,6 +90,13 @@ void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, st
 /* Counts the rows of a job again. */
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config);
 
+/* Whether a row brings the store an item: a SET, or a GET whose value has come from the database. */
+static inline bool kvc_composed_job_stores(const struct kvc_composed_job *job,
+                                           const struct kvc_composed_config *config, uint32_t row)
+{
+    return job->rows->op[row] == KVC_OP_SET || (config->fills && job->outcome[row] == KVC_COMPOSED_FETCHED);
+}
+
 /* Whether a row meets the conditions of a stage: one of each kind that it states. */
 bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when,
                             double large_bytes);

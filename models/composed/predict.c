@@ -25,28 +25,39 @@
 #include "sim/workload/keys/set_cache.h"
 #include "sim/workload/source/fill.h"
 
-/* Returns the share of the GETs that a log of `items` items answers in the middle of the measured time: the
- * newest keys of the preload, which are the most popular ones, and those that SETs have appended since. The
- * SETs of clients that wait are not counted. */
-static double log_hit_frac(const struct kvc_scenario *scenario, double items)
+/* Returns the share of the GETs that a store of `items` items answers in the middle of the measured time:
+ * keys of the preload, of which the most popular ones are the newest, and those that SETs, or GETs that
+ * missed, have brought since. The oldest items of a log make room; other stores keep what is popular. The
+ * requests of clients that wait are not counted. */
+static double recent_hit_frac(const struct kvc_scenario *scenario, double items)
 {
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
     double passed_ns = fmax(scenario->run.warmup_ns, 0) + scenario->run.duration_ns / 2;
     double requests =
         kvc_workload_has_rate(workload) ? kvc_workload_rate_max_mops(workload) * 1e-3 * passed_ns : 0;
-    double set_frac = workload->set_frac, written = fmin(set_frac * requests, items);
-    double left = fmin(stored, items - written), since = set_frac > 0 ? written / set_frac : 0;
+    double fill_frac = config->fills ? workload->get_frac : 0, brings_frac = workload->set_frac + fill_frac;
+    double missed_frac = config->fills ? 1 - kvc_popularity_mass(workload, fmin(stored, items)) : 0;
+    double appends = workload->set_frac + fill_frac * missed_frac, written = fmin(appends * requests, items);
+    double left = fmin(stored, config->logs ? items - written : items);
+    double since = appends > 0 ? written / appends : 0;
     struct kvc_set_cache keys;
     kvc_set_cache_list(&keys, workload);
     for (uint32_t i = 0; i < keys.blocks; i++) {
         const struct kvc_popularity_block *block = &keys.block[i].keys;
         double preloaded = fmin(fmax(left, 0) / block->keys, 1);
-        double appended = -expm1(-set_frac * block->mass / block->keys * since);
+        double appended = -expm1(-brings_frac * block->mass / block->keys * since);
         hits += block->mass * (preloaded + (1 - preloaded) * appended);
         left -= block->keys;
     }
     kvc_set_cache_close(&keys);
+    if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
+        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
+        double kept;
+        kvc_reuse_shares(workload, &reuse, &items, 1, &kept);
+        hits = fmin(hits, fmax(kept, kvc_popularity_mass(workload, fmin(stored, items))));
+    }
     return hits;
 }
 
@@ -65,8 +76,8 @@ static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
         return 1;
     }
     double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
-    bool in_log = config->logs && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
-    double held = in_log ? log_hit_frac(scenario, config->shards * fmin(items, config->slots))
+    bool recent = (config->logs || config->fills) && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
+    double held = recent ? recent_hit_frac(scenario, config->shards * fmin(items, config->slots))
                          : kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots,
                                                config->shards * items);
     return held * kvc_composed_index_lines(config->index, load_frac).kept;
@@ -273,6 +284,18 @@ static void add_hot(const struct kvc_composed_config *config, const struct mix *
     }
 }
 
+/* Adds GETs of a kind that missed and have their values from the database, which the store takes. */
+static void add_filled(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind,
+                       uint32_t does, double requests, double value_bytes)
+{
+    bool writes = (does & KVC_COMPOSED_WRITE) != 0;
+    double bytes = requests * kind->op_bytes[KVC_OP_GET] + value_bytes;
+    counts->filled += requests * kind->requests;
+    counts->filled_bytes += bytes;
+    counts->copied_bytes += writes ? bytes : 0;
+    counts->written_bytes += writes ? requests * kind->written_bytes : 0;
+}
+
 /* Returns what a stage does for a batch of `requests` requests of the load. */
 static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config, const struct mix *mix,
                                             uint32_t stage, double requests)
@@ -290,6 +313,9 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
                 counts.response_bytes += value_bytes;
                 counts.op_bytes[KVC_OP_GET] += value_bytes;
                 add_items(&counts, kind, class, does, requests);
+                if (fetched && config->fills) {
+                    add_filled(&counts, kind, does, requests, value_bytes);
+                }
                 if (class == HITS || fetched) {
                     kvc_composed_counts_add(&found, kind, requests);
                     found.written_bytes += requests * kind->written_bytes;
@@ -305,12 +331,12 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
             (counts.hits - known) * mix->lines.hit + (counts.ops[KVC_OP_GET] - counts.hits) * mix->lines.miss;
     }
     if ((does & KVC_COMPOSED_INSERT) != 0) {
-        counts.inserts = counts.ops[KVC_OP_SET];
+        counts.inserts = counts.ops[KVC_OP_SET] + counts.filled;
         counts.insert_lines = counts.inserts * mix->lines.insert;
     }
     if ((does & KVC_COMPOSED_ERASE) != 0) { /* A full store evicts an item for each SET. */
         bool evicts = config->has_values;
-        counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] : 0);
+        counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] + counts.filled : 0);
         counts.erase_lines = counts.erases * mix->lines.erase;
     }
     add_hot(config, mix, does, &found, &counts);

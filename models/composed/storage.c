@@ -57,7 +57,10 @@ static void ask_database(struct kvc_composed_storage *storage, struct kvc_compos
     job->waits = rows->count;
     for (uint32_t i = 0; i < rows->count; i++) {
         bool writes = rows->op[i] != KVC_OP_GET, missed = job->outcome[i] == KVC_COMPOSED_MISS;
-        job->outcome[i] = missed ? KVC_COMPOSED_FETCHED : job->outcome[i];
+        if (missed) {
+            job->outcome[i] = KVC_COMPOSED_FETCHED;
+            job->location[i] = KVC_LOCATION_NONE; /* Until a stage writes it. */
+        }
         kvc_database_ask(&storage->database, now_ns, writes, rows->key_id[i], take_tag(storage, asked));
     }
     kvc_composed_job_count(job, storage->config);
@@ -90,8 +93,9 @@ static double append_items(struct kvc_composed_storage *storage, const struct kv
     const struct kvc_composed_asked programs = {.kind = PROGRAMS}, erases = {.kind = ERASES};
     uint64_t before = storage->flash.end;
     for (uint32_t i = 0; i < job->rows->count; i++) {
-        uint32_t full =
-            job->rows->op[i] == KVC_OP_SET ? kvc_composed_flash_append(&storage->flash, job, i) : 0;
+        uint32_t full = kvc_composed_job_stores(job, storage->config, i)
+                            ? kvc_composed_flash_append(&storage->flash, job, i)
+                            : 0;
         for (; full > 0; full--) {
             if (kvc_composed_flash_erases(&storage->flash)) {
                 kvc_composed_flash_erase(&storage->flash, now_ns, take_tag(storage, &erases));

@@ -85,7 +85,9 @@ static uint32_t list_rows(const struct kvc_composed_structures *structures,
     for (uint32_t i = 0; i < rows->count; i++) {
         structures->row[count] = i;
         structures->hash[count] = rows->hash[i];
-        count += rows->op[i] == op && job->kept[i] != 0 && job->hot[i] == 0;
+        bool is_one =
+            op == KVC_OP_SET ? kvc_composed_job_stores(job, structures->config, i) : rows->op[i] == op;
+        count += is_one && job->kept[i] != 0 && job->hot[i] == 0;
     }
     return count;
 }
@@ -141,12 +143,12 @@ static void write_items(struct kvc_composed_structures *structures, struct kvc_c
 {
     const struct kvc_batch *rows = job->rows;
     for (uint32_t i = 0; i < rows->count; i++) {
-        counts->written_bytes += rows->op[i] == KVC_OP_SET
+        counts->written_bytes += kvc_composed_job_stores(job, structures->config, i)
                                      ? kvc_cuckoo_touched_bytes(rows->key_bytes[i], rows->value_bytes[i])
                                      : 0;
     }
-    counts->copied_bytes += counts->op_bytes[KVC_OP_SET];
-    if (structures->shard == NULL || counts->ops[KVC_OP_SET] == 0) {
+    counts->copied_bytes += counts->op_bytes[KVC_OP_SET] + counts->filled_bytes;
+    if (structures->shard == NULL || counts->ops[KVC_OP_SET] + counts->filled == 0) {
         return;
     }
     uint32_t sets = list_rows(structures, job, KVC_OP_SET);
@@ -191,13 +193,14 @@ static void list_writes(struct kvc_composed_structures *structures, struct kvc_c
     const struct kvc_batch *rows = job->rows;
     bool inserts = (does & KVC_COMPOSED_INSERT) != 0, erases = (does & KVC_COMPOSED_ERASE) != 0;
     double rate = fmax((double)structures->config->sample_rate, 1);
-    writes->all_inserts += inserts ? job->counts.ops[KVC_OP_SET] : 0;
+    writes->all_inserts += inserts ? job->counts.ops[KVC_OP_SET] + job->counts.filled : 0;
     writes->all_erases += erases ? job->counts.ops[KVC_OP_DELETE] + job->evicted_count * rate : 0;
     for (uint32_t i = 0; i < rows->count && structures->shard != NULL; i++) {
-        if (rows->op[i] == KVC_OP_GET || job->kept[i] == 0) {
+        bool stores = kvc_composed_job_stores(job, structures->config, i);
+        if ((rows->op[i] == KVC_OP_GET && !stores) || job->kept[i] == 0) {
             continue;
         }
-        if (rows->op[i] == KVC_OP_SET && inserts) {
+        if (stores && inserts) {
             uint32_t place =
                 structures->config->has_values ? job->location[i] : kvc_cuckoo_store_place(rows->hash[i]);
             if (place != KVC_LOCATION_NONE) {

@@ -243,8 +243,14 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
         add(rng, drawn, "nic.rx");
     }
     uint32_t first = drawn->stages;
+    bool asked = false;
     while (left != 0) {
         uint32_t operation = draw_operation(rng, left);
+        bool known = (left & (SEARCH | COMPARE | READ)) == 0 && drawn->stages > first;
+        if (drawn->has_database && !asked && known && drawn->stages + 3 < STAGES_MAX && happens(rng, 0.5)) {
+            add(rng, drawn, "database"); /* What it gives is stored. */
+            asked = true;
+        }
         const char *on = place_of(drawn, operation);
         struct stage *latest = drawn->stages > first ? &drawn->stage[drawn->stages - 1] : NULL;
         bool is_full = drawn->stages >= ROOMY;
@@ -273,7 +279,7 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
     if (drawn->has_node && drawn->stages + 3 < STAGES_MAX) {
         add(rng, drawn, "node");
     }
-    if (drawn->has_database) { /* Its requests are chosen with the other options. */
+    if (drawn->has_database && !asked) { /* Its requests are chosen with the other options. */
         add(rng, drawn, "database");
     }
     if (drawn->sends) {
