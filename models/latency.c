@@ -58,13 +58,15 @@ static struct kvc_latency_wait wait_of(const struct kvc_workload *workload,
 {
     double rho = queue->utilization_frac, first = queue->first_frac;
     /* A random share of requests at even distances has a coefficient of variation of its own. */
-    double arrival_cv2 = workload->arrival == KVC_ARRIVAL_FIXED ? 1 - queue->share : 1;
+    double arrival_cv2 =
+        (workload->arrival == KVC_ARRIVAL_FIXED ? 1 - queue->share : 1) * (1 - queue->even_frac);
     double once = waits_frac_of(queue->servers, rho);
     double left = queue->is_first ? 1 - first : (1 - first) * (1 - rho);
     double wait_ns = once * (arrival_cv2 + queue->job_cv2) / 2 * queue->job_ns / queue->servers / left;
     if (queue->ends_together) {
         wait_ns *= 1 + rho / (1 + rho);
     }
+    wait_ns = queue->longest_ns > 0 ? fmin(wait_ns, queue->longest_ns) : wait_ns;
     return (struct kvc_latency_wait){*queue, queue->equals_frac * queue->visits * wait_ns,
                                      queue->equals_frac * (1 - pow(1 - once, queue->visits))};
 }

@@ -63,6 +63,7 @@ enum kvc_latency_group {
     KVC_LATENCY_IN_LINE,  /**< Servers that all requests pass, one after another. */
     KVC_LATENCY_PARALLEL, /**< Threads, cores or keys, each of which has requests of its own. */
     KVC_LATENCY_FIRST,    /**< What these threads do first for a request, as another job. */
+    KVC_LATENCY_BATCHES,  /**< Servers that batches pass, one after another. */
     KVC_LATENCY_GROUPS,
 };
 
@@ -73,6 +74,9 @@ struct kvc_latency_queue {
     double servers;          /**< Number of servers; at least 1. */
     double job_ns;           /**< Mean time of a job [ns]. */
     double job_cv2;          /**< Squared coefficient of variation of this time. */
+    double even_frac;        /**< By which share jobs come more evenly than requests: 0 as these, 1 at equal
+                                  distances. */
+    double longest_ns;       /**< Bound of the mean wait, where few jobs meet; 0: there is none [ns]. */
     double utilization_frac; /**< Share of the time in which a server works. */
     double first_frac;       /**< Share of the time in which it works on jobs that are served first. */
     bool is_first;           /**< Whether these jobs are served first. */

@@ -6,6 +6,7 @@
 
 #include "models/composed/config.h"
 #include "models/composed/machine.h"
+#include "models/composed/closed_form/mix.h"
 #include "models/composed/pipeline.h"
 #include "models/composed/policy.h"
 #include "models/composed/predict.h"

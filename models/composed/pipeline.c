@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "models/composed/config.h"
-#include "models/composed/predict.h"
+#include "models/composed/closed_form/mix.h"
 
 static void add(char text[KVC_PIPELINE_TEXT_MAX], const char *separator, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

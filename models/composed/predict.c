@@ -2,355 +2,26 @@
  * rate at which one of them has no time left is the capacity. What a request takes depends on the size of its
  * batch, which depends on the rate, so that the capacity is where the busiest one is just busy.
  *
- * A request waits in the network, for its batch to fill and close, and for the stages. Frames wait for busy
- * servers as in models/latency.h; batches are taken to find free ones. Left out: pipelines that get more than
- * their share of the requests, what several kernels and copies wait for each other below the capacity, and
- * drops. */
+ * A request waits in the network, for its batch to fill and close, and for the stages: frames and batches
+ * wait for busy servers as in models/latency.h and models/composed/closed_form/waits.h. A branch splits a
+ * batch, and each part costs what a batch costs. Clients that wait keep a number of requests in the store,
+ * whose time, by Little's law, bounds the throughput as the capacity does; those that are answered together
+ * come together again and stay in one batch.
+ *
+ * Left out: waits in pipelines that get more than their share of the requests, what several kernels and
+ * copies wait for each other below the capacity, clients that wait in other numbers than frames have room
+ * for, and drops. */
 #include "models/composed/predict.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "models/composed/costs.h"
 #include "models/composed/machine.h"
+#include "models/composed/closed_form/mix.h"
 #include "models/composed/resources.h"
-#include "models/composed/structures.h"
-#include "models/cuckoo_store/cache.h"
+#include "models/composed/closed_form/waits.h"
 #include "models/latency.h"
-#include "sim/base/seeds.h"
 #include "sim/metrics/bottleneck.h"
-#include "sim/workload/keys/hottest_shard.h"
-#include "sim/workload/keys/popularity_blocks.h"
-#include "sim/workload/keys/reuse.h"
-#include "sim/workload/keys/set_cache.h"
-#include "sim/workload/source/fill.h"
-
-/* Returns the share of the GETs that a store of `items` items answers in the middle of the measured time:
- * keys of the preload, of which the most popular ones are the newest, and those that SETs, or GETs that
- * missed, have brought since. The oldest items of a log make room; other stores keep what is popular. The
- * requests of clients that wait are not counted. */
-static double recent_hit_frac(const struct kvc_scenario *scenario, double items)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
-    double passed_ns = fmax(scenario->run.warmup_ns, 0) + scenario->run.duration_ns / 2;
-    double requests =
-        kvc_workload_has_rate(workload) ? kvc_workload_rate_max_mops(workload) * 1e-3 * passed_ns : 0;
-    double fill_frac = config->fills ? workload->get_frac : 0, brings_frac = workload->set_frac + fill_frac;
-    double missed_frac = config->fills ? 1 - kvc_popularity_mass(workload, fmin(stored, items)) : 0;
-    double appends = workload->set_frac + fill_frac * missed_frac, written = fmin(appends * requests, items);
-    double left = fmin(stored, config->logs ? items - written : items);
-    double since = appends > 0 ? written / appends : 0;
-    struct kvc_set_cache keys;
-    kvc_set_cache_list(&keys, workload);
-    for (uint32_t i = 0; i < keys.blocks; i++) {
-        const struct kvc_popularity_block *block = &keys.block[i].keys;
-        double preloaded = fmin(fmax(left, 0) / block->keys, 1);
-        double appended = -expm1(-brings_frac * block->mass / block->keys * since);
-        hits += block->mass * (preloaded + (1 - preloaded) * appended);
-        left -= block->keys;
-    }
-    kvc_set_cache_close(&keys);
-    if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
-        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
-        double kept;
-        kvc_reuse_shares(workload, &reuse, &items, 1, &kept);
-        hits = fmin(hits, fmax(kept, kvc_popularity_mass(workload, fmin(stored, items))));
-    }
-    return hits;
-}
-
-/* Returns to which share the index is full when the run begins; 0: there is none. */
-static double load_frac_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    double keys = (double)scenario->workload.keys / config->shards;
-    return config->index != NULL ? fmin(fmin(keys, kvc_composed_items(config)) / config->slots, 1) : 0;
-}
-
-static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    if (config->index == NULL) {
-        return 1;
-    }
-    double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
-    bool recent = (config->logs || config->fills) && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
-    double held = recent ? recent_hit_frac(scenario, config->shards * fmin(items, config->slots))
-                         : kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots,
-                                               config->shards * items);
-    return held * kvc_composed_index_lines(config->index, load_frac).kept;
-}
-
-/* Returns the share of the GETs that the hot tier answers. CLOCK keeps about what LRU would. A key is in the
- * tier if the tier has taken it since it was last changed. Without fills, what the preload left stays. */
-static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double items = config->hot_items * config->shards, share = 0;
-    double taken = workload->get_frac * config->options->hot.admit,
-           changed = workload->set_frac + workload->delete_frac;
-    if (!config->has_hot || workload->get_frac <= 0) {
-        return 0;
-    }
-    if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        share = kvc_cuckoo_hit_frac(workload, INFINITY, items);
-    } else if ((kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0) {
-        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
-        kvc_reuse_shares(workload, &reuse, &items, 1, &share);
-    } else {
-        share = kvc_popularity_mass(workload, items);
-    }
-    return fmin(share * taken / (taken + changed), hit_frac);
-}
-
-struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario)
-{
-    struct kvc_composed_expected expected = {.load_frac = load_frac_of(scenario)};
-    expected.hit_frac = hit_frac_of(scenario, expected.load_frac);
-    expected.hot_frac = hot_frac_of(scenario, expected.hit_frac);
-    return expected;
-}
-
-/* ---- the mean request ---- */
-
-/* The kinds of requests: by operation, outcome and size. */
-enum { HOTS, HITS, MISSES, SETS, DELETES, CLASSES };
-
-struct mix {
-    struct kvc_composed_expected expected;
-    const struct kvc_workload *workload;
-    struct kvc_fill frame; /* Mean requests of a frame, and how long they wait for it. */
-    bool clients_wait;     /* Clients send when they are answered. */
-    double shard_frac;     /* Share of the requests that the fullest socket gets. */
-    double fullest;        /* Requests of the fullest pipeline of a socket over the mean of all. */
-    struct kvc_composed_lines lines, hot_lines;
-    struct kvc_composed_counts kind[CLASSES][2]; /* Per request of the load; [1]: with a large value. */
-    double missed_bytes[2];                      /* Values of GETs that miss, per request of the load. */
-};
-
-static void add_sample(struct mix *mix, const struct kvc_composed_config *config,
-                       const struct kvc_cuckoo_size_sample *sample)
-{
-    static const enum kvc_op ops[CLASSES] = {KVC_OP_GET, KVC_OP_GET, KVC_OP_GET, KVC_OP_SET, KVC_OP_DELETE};
-    double key_bytes = sample->key_bytes, value_bytes = sample->value_bytes;
-    double in = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
-    double out = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
-    for (int class = 0; class < CLASSES; class ++) {
-        struct kvc_composed_counts *kind = &mix->kind[class][value_bytes >= config->options->large_bytes];
-        enum kvc_op op = ops[class];
-        const struct kvc_composed_expected *expected = &mix->expected;
-        double share = sample->requests[op] * (class == HOTS     ? expected->hot_frac
-                                               : class == HITS   ? expected->hit_frac - expected->hot_frac
-                                               : class == MISSES ? 1 - expected->hit_frac
-                                                                 : 1);
-        bool hit = class == HOTS || class == HITS, set = class == SETS;
-        double touched_bytes = kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes);
-        kind->requests += share;
-        kind->ops[op] += share;
-        kind->hits += hit ? share : 0;
-        kind->hots += class == HOTS ? share : 0;
-        kind->op_bytes[op] += share * (key_bytes + (hit || set ? value_bytes : 0));
-        kind->request_bytes += share * (in + key_bytes + (set ? value_bytes : 0));
-        kind->response_bytes += share * (out + (hit ? value_bytes : 0));
-        mix->missed_bytes[value_bytes >= config->options->large_bytes] +=
-            class == MISSES ? share * value_bytes : 0;
-        kind->written_bytes += set || class == HITS || class == MISSES ? share * touched_bytes : 0;
-        kind->items += hit ? share : 0;
-        kind->item_lines +=
-            hit ? share * kvc_cuckoo_item_lines(config->dram, sample->key_bytes, sample->value_bytes) : 0;
-    }
-}
-
-/* Returns the requests of the fullest pipeline over the mean. Saturating clients choose pipelines that are
- * free. */
-static double fullest_of(const struct kvc_scenario *scenario, double shard_frac)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    double fullest = 1, pipelines = config->pipelines;
-    if (config->options->spread == KVC_COMPOSED_BY_KEY) {
-        fullest = pipelines / shard_frac *
-                  kvc_hottest_shard_frac(workload, (uint32_t)scenario->cluster.nodes,
-                                         (uint32_t)scenario->node.sockets * config->pipelines,
-                                         (uint32_t)scenario->cluster.virtual_nodes);
-    } else if (config->options->spread == KVC_COMPOSED_BY_CONNECTION && config->on_network &&
-               workload->arrival != KVC_ARRIVAL_SATURATE) {
-        struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->pipelines);
-        params.clients = kvc_workload_flows(workload);
-        params.connections = kvc_workload_connections(workload);
-        params.seed = kvc_seed_of_replica(scenario->run.seed, 0);
-        struct kvc_rss *rss = kvc_rss_open(&params, NULL); /* kvc_composed_check() has checked the queues. */
-        fullest = pipelines * (rss != NULL ? kvc_rss_hottest_frac(rss) : 1);
-        kvc_rss_close(rss);
-    }
-    return fmax(fullest, 1);
-}
-
-static struct mix mix_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
-    struct mix mix = {.expected = kvc_composed_expect(scenario)};
-    mix.workload = &scenario->workload;
-    mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
-    if (config->index != NULL) {
-        mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
-    }
-    if (config->has_hot) {
-        mix.hot_lines = kvc_composed_hot_lines(config, mix.expected.load_frac);
-    }
-    mix.shard_frac =
-        kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
-                               (uint32_t)scenario->node.sockets, (uint32_t)scenario->cluster.virtual_nodes);
-    mix.fullest = fullest_of(scenario, mix.shard_frac);
-    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
-        add_sample(&mix, config, &sample[i]);
-    }
-    return mix;
-}
-
-static bool meets(int class, bool large, uint32_t when)
-{
-    static const uint32_t is[CLASSES] = {
-        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_HOT,
-        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_COLD,
-        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_MISS | KVC_COMPOSED_WHEN_COLD,
-        KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_COLD, KVC_COMPOSED_WHEN_DELETE | KVC_COMPOSED_WHEN_COLD};
-    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
-                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
-                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL,
-                                     KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD};
-    uint32_t has = is[class] | (large ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL);
-    bool met = true;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        met = met && ((when & kinds[i]) == 0 || (when & kinds[i] & has) != 0);
-    }
-    return met;
-}
-
-/* Whether GETs that miss have their values in front of a stage: an earlier one asks the database for them. */
-static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage, bool large)
-{
-    for (uint32_t i = 0; i < stage; i++) {
-        if (config->stage[i].place == KVC_COMPOSED_DATABASE &&
-            meets(MISSES, large, config->stage[i].options->when)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Adds what a stage copies of `requests` times the requests of a kind. */
-static void add_items(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind, int class,
-                      uint32_t does, double requests)
-{
-    uint32_t reads = class == HOTS                      ? KVC_COMPOSED_HOT_READ
-                     : class == HITS || class == MISSES ? KVC_COMPOSED_READ
-                                                        : KVC_COMPOSED_WRITE;
-    bool copies = (does & reads) != 0, compares = class == HITS && (does & KVC_COMPOSED_COMPARE) != 0;
-    counts->copied_bytes += copies ? requests * kind->op_bytes[class == SETS ? KVC_OP_SET : KVC_OP_GET] : 0;
-    counts->items += copies ? requests * kind->items : 0;
-    counts->item_lines += copies ? requests * kind->item_lines : 0;
-    counts->compared += compares && !copies ? requests * kind->items : 0;
-    counts->written_bytes += copies && class == SETS ? requests * kind->written_bytes : 0;
-}
-
-/* Adds what a stage does to the hot tier, of which a fill evicts an item. */
-static void add_hot(const struct kvc_composed_config *config, const struct mix *mix, uint32_t does,
-                    const struct kvc_composed_counts *found, struct kvc_composed_counts *counts)
-{
-    bool own = config->hot_index != NULL;
-    double gets = counts->ops[KVC_OP_GET], writes = counts->ops[KVC_OP_SET] + counts->ops[KVC_OP_DELETE];
-    if ((does & KVC_COMPOSED_HOT_SEARCH) != 0) {
-        counts->searches += gets;
-        counts->search_lines +=
-            counts->hots * mix->hot_lines.hit + (gets - counts->hots) * mix->hot_lines.miss;
-    }
-    if ((does & KVC_COMPOSED_HOT_FILL) != 0) {
-        double admit = config->options->hot.admit, fills = found->requests * admit;
-        counts->inserts += fills;
-        counts->insert_lines += fills * mix->hot_lines.insert;
-        counts->erases += fills;
-        counts->erase_lines += fills * mix->hot_lines.erase;
-        counts->written_bytes += found->written_bytes * admit;
-        counts->copied_bytes += found->op_bytes[KVC_OP_GET] * admit;
-    }
-    if ((does & KVC_COMPOSED_HOT_ERASE) != 0 && own) {
-        counts->erases += writes;
-        counts->erase_lines += writes * mix->hot_lines.erase;
-    }
-}
-
-/* Adds GETs of a kind that missed and have their values from the database, which the store takes. */
-static void add_filled(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind,
-                       uint32_t does, double requests, double value_bytes)
-{
-    bool writes = (does & KVC_COMPOSED_WRITE) != 0;
-    double bytes = requests * kind->op_bytes[KVC_OP_GET] + value_bytes;
-    counts->filled += requests * kind->requests;
-    counts->filled_bytes += bytes;
-    counts->copied_bytes += writes ? bytes : 0;
-    counts->written_bytes += writes ? requests * kind->written_bytes : 0;
-}
-
-/* Returns what a stage does for a batch of `requests` requests of the load. */
-static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config, const struct mix *mix,
-                                            uint32_t stage, double requests)
-{
-    const struct kvc_composed_stage_options *options = config->stage[stage].options;
-    struct kvc_composed_counts counts = {0}, found = {0};
-    uint32_t does = config->stage[stage].does;
-    for (int class = 0; class < CLASSES; class ++) {
-        for (int large = 0; large < 2; large++) {
-            const struct kvc_composed_counts *kind = &mix->kind[class][large];
-            if (meets(class, large, options->when)) {
-                bool fetched = class == MISSES && is_fetched(config, stage, large);
-                double value_bytes = fetched ? requests * mix->missed_bytes[large] : 0;
-                kvc_composed_counts_add(&counts, kind, requests);
-                counts.response_bytes += value_bytes;
-                counts.op_bytes[KVC_OP_GET] += value_bytes;
-                add_items(&counts, kind, class, does, requests);
-                if (fetched && config->fills) {
-                    add_filled(&counts, kind, does, requests, value_bytes);
-                }
-                if (class == HITS || fetched) {
-                    kvc_composed_counts_add(&found, kind, requests);
-                    found.written_bytes += requests * kind->written_bytes;
-                    found.op_bytes[KVC_OP_GET] += value_bytes;
-                }
-            }
-        }
-    }
-    if ((does & KVC_COMPOSED_SEARCH) != 0) {
-        double known = config->hot_index != NULL ? counts.hots : 0; /* By the tier's own index. */
-        counts.searches = counts.ops[KVC_OP_GET] - known;
-        counts.search_lines =
-            (counts.hits - known) * mix->lines.hit + (counts.ops[KVC_OP_GET] - counts.hits) * mix->lines.miss;
-    }
-    if ((does & KVC_COMPOSED_INSERT) != 0) {
-        counts.inserts = counts.ops[KVC_OP_SET] + counts.filled;
-        counts.insert_lines = counts.inserts * mix->lines.insert;
-    }
-    if ((does & KVC_COMPOSED_ERASE) != 0) { /* A full store evicts an item for each SET. */
-        bool evicts = config->has_values;
-        counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] + counts.filled : 0);
-        counts.erase_lines = counts.erases * mix->lines.erase;
-    }
-    add_hot(config, mix, does, &found, &counts);
-    return counts;
-}
-
-void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct mix mix = mix_of(scenario);
-    for (uint32_t i = 0; i < config->stages; i++) {
-        share_frac[i] = counts_of(config, &mix, i, 1).requests;
-    }
-}
 
 /* ---- demands ---- */
 
@@ -362,6 +33,7 @@ struct demands {
     double pool_ns[KVC_COMPOSED_STAGES_MAX];    /* Time of a pool for a request, over its servers [ns]. */
     double waits_frac[KVC_COMPOSED_STAGES_MAX]; /* Storage: share of the requests that wait for it. */
     double waits_ns[KVC_COMPOSED_STAGES_MAX];   /* Storage: how long they do. */
+    double jobs[KVC_COMPOSED_STAGES_MAX];       /* Jobs of a stage for a batch. */
     double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
     double root_ns[2];         /* Time of the root complex, to memory and from it [ns]. */
     double batched_ns;         /* The longest of those of batches. */
@@ -404,10 +76,11 @@ static double batch_requests(const struct kvc_composed_config *config, double pe
 
 /* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate.
  */
-static struct mix at_rate(const struct kvc_composed_config *config, const struct mix *mix, double per_ns)
+static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
+                                       const struct kvc_composed_mix *mix, double per_ns)
 {
     const struct kvc_workload *workload = mix->workload;
-    struct mix at = *mix;
+    struct kvc_composed_mix at = *mix;
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
     if (workload->arrival == KVC_ARRIVAL_CLOSED) { /* Clients that are answered together send together. */
         at.frame.requests = fmax(fmin(config->frame_mean, (double)workload->clients / config->shards), 1);
@@ -418,15 +91,15 @@ static struct mix at_rate(const struct kvc_composed_config *config, const struct
     return at;
 }
 
-static double most_of_burst(const struct mix *mix, const struct kvc_composed_stage *stage)
+static double most_of_burst(const struct kvc_composed_mix *mix, const struct kvc_composed_stage *stage)
 {
     return mix->frame.requests * (double)stage->options->burst;
 }
 
 /* Returns the requests that a stage serves at a time: a batch, or the frames that come while one of its
  * servers works, as many as a burst has at most. */
-static double job_requests(const struct kvc_composed_config *config, const struct mix *mix, uint32_t number,
-                           double batch, double per_ns)
+static double job_requests(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                           uint32_t number, double batch, double per_ns)
 {
     enum { ROUNDS = 20 };
     const struct kvc_composed_stage *stage = &config->stage[number];
@@ -438,38 +111,50 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     }
     double of_server = per_ns / pool->servers * (pool->of_node ? 1 : mix->fullest / config->pipelines);
     for (int i = 0; i < ROUNDS && most > requests; i++) {
-        const struct kvc_composed_counts counts = counts_of(config, mix, number, requests);
+        const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, mix, number, requests);
         double next = of_server * kvc_composed_cost_of(config, number, &counts, &pace).busy_ns;
         requests = fmin(fmax(next, mix->frame.requests), most);
     }
     return requests;
 }
 
+static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_cost *cost, double chance)
+{
+    sum->busy_ns += chance * cost->busy_ns;
+    sum->latency_ns += chance * cost->latency_ns;
+    sum->channel_ns += chance * cost->channel_ns;
+    sum->root_ns += chance * cost->root_ns;
+    sum->kernel.amount_ns += chance * cost->kernel.amount_ns;
+}
+
 static void add_cost(struct kvc_composed_cost *sum, const struct kvc_composed_config *config, uint32_t stage,
                      const struct kvc_composed_counts *counts, double chance)
 {
     const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
-    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &pace);
-    sum->busy_ns += chance * cost.busy_ns;
-    sum->latency_ns += chance * cost.latency_ns;
-    sum->channel_ns += chance * cost.channel_ns;
-    sum->root_ns += chance * cost.root_ns;
-    sum->kernel.amount_ns += chance * cost.kernel.amount_ns;
+    const struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &pace);
+    add_times(sum, &cost, chance);
+}
+
+/* Returns the probability that one of `requests` requests is for a stage, which is for a share of them. */
+static double reached_of(double requests, double share)
+{
+    return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
 }
 
 /* Returns the mean cost of a stage for a job of `requests` requests of the load. A job without a request for
  * the stage passes it by, and one that writes nothing launches no kernel for it. */
-static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *config, const struct mix *mix,
-                                          uint32_t stage, double requests)
+static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *config,
+                                          const struct kvc_composed_mix *mix, uint32_t stage, double requests)
 {
     double every = (double)config->stage[stage].options->every;
-    double served = fmin(counts_of(config, mix, stage, 1).requests, 1);
-    double reached = -expm1(fmax(requests, 1) * log1p(-served));
+    double served = fmin(kvc_composed_mix_counts(config, mix, stage, 1).requests, 1);
+    double reached = reached_of(requests, served);
     struct kvc_composed_cost sum = {0};
     if (served <= 0) {
         return sum;
     }
-    struct kvc_composed_counts counts = counts_of(config, mix, stage, every * requests / reached);
+    struct kvc_composed_counts counts =
+        kvc_composed_mix_counts(config, mix, stage, every * requests / reached);
     double writes = counts.inserts + counts.erases, writing = -expm1(-writes);
     if (config->stage[stage].place != KVC_COMPOSED_GPU || writes <= 0) {
         add_cost(&sum, config, stage, &counts, reached / every);
@@ -486,9 +171,68 @@ static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *conf
     return sum;
 }
 
+/* What a stage costs a job that earlier branches have split: all parts together, and the one of a request. */
+struct parts {
+    struct kvc_composed_cost sum;
+    double mean_ns;    /* Time of the mean request's part [ns]. */
+    double latency_ns; /* The latency of the mean part [ns]. */
+    double jobs;       /* Parts that work of the stage is done for. */
+    double most;       /* Parts that may come, at least 1. */
+};
+
+/* Returns a bit for each branch between a job's beginning and a stage that takes requests of a kind. */
+static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t stage, int class, bool large)
+{
+    uint32_t branches = 0;
+    if (kvc_composed_is_away(config->stage[stage].place)) { /* It works on single requests. */
+        return 0;
+    }
+    for (uint32_t i = stage < config->batched ? 0 : config->batched; i < stage; i++) {
+        uint32_t when = config->stage[i].options->when;
+        branches |= when != 0 && kvc_composed_mix_meets(class, large, when) ? 1u << i : 0;
+    }
+    return branches;
+}
+
+/* Requests that a branch takes leave the others, as a job of their own: each part costs what a job costs. */
+static struct parts parts_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                             uint32_t stage, double requests)
+{
+    struct parts parts = {0};
+    double served = 0;
+    bool done[KVC_COMPOSED_KINDS][2] = {{false}};
+    for (int first = 0; first < 2 * KVC_COMPOSED_KINDS; first++) {
+        uint32_t branches = branches_of(config, stage, first / 2, first % 2);
+        struct kvc_composed_mix part = *mix;
+        double share = 0;
+        for (int i = 0; i < 2 * KVC_COMPOSED_KINDS; i++) {
+            struct kvc_composed_counts *kind = &part.kind[i / 2][i % 2];
+            bool is_in = branches_of(config, stage, i / 2, i % 2) == branches && !done[i / 2][i % 2];
+            done[i / 2][i % 2] = done[i / 2][i % 2] || is_in;
+            share += is_in ? kind->requests : 0;
+            *kind = is_in ? *kind : (struct kvc_composed_counts){0};
+        }
+        if (share <= 0) {
+            continue;
+        }
+        struct kvc_composed_cost cost = mean_cost(config, &part, stage, requests);
+        double own = fmin(kvc_composed_mix_counts(config, &part, stage, 1).requests, 1);
+        add_times(&parts.sum, &cost, 1);
+        parts.mean_ns += share * (cost.busy_ns + cost.latency_ns);
+        parts.latency_ns += share * cost.latency_ns;
+        parts.jobs += reached_of(requests, own) / (double)config->stage[stage].options->every;
+        parts.most += own > 0;
+        served += share;
+    }
+    parts.most = fmax(parts.most, 1);
+    parts.mean_ns /= fmax(served, 1e-300);
+    parts.latency_ns /= fmax(served, 1e-300);
+    return parts;
+}
+
 /* Returns the requests that wait for a buffer of a pipeline, and fill it at once: those that the servers of
  * the stage in front of it hold. */
-static double waiting_requests(const struct kvc_composed_config *config, const struct mix *mix)
+static double waiting_requests(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
     if (config->batched == 0) {
         return INFINITY;
@@ -501,8 +245,8 @@ static double waiting_requests(const struct kvc_composed_config *config, const s
 }
 
 /* Returns for how long the batch of a full store fills, and waits to be closed by time. */
-static double fill_ns(const struct kvc_composed_config *config, const struct mix *mix, double requests,
-                      double joins_ns)
+static double fill_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                      double requests, double joins_ns)
 {
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     double join_ns = fmax(requests - waiting_requests(config, mix), 0) * joins_ns;
@@ -527,23 +271,23 @@ static double joins_ns_of(const struct kvc_composed_config *config, const struct
 }
 
 /* Sets who waits for a stage on storage, and for how long: the stage's time is the mean of all jobs. */
-static void set_waits(const struct kvc_composed_config *config, const struct mix *mix, uint32_t stage,
-                      double requests, struct demands *demands)
+static void set_waits(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                      uint32_t stage, double requests, struct demands *demands)
 {
-    double served = fmin(counts_of(config, mix, stage, 1).requests, 1);
-    double reached = -expm1(fmax(requests, 1) * log1p(-served));
+    double served = fmin(kvc_composed_mix_counts(config, mix, stage, 1).requests, 1);
+    double reached = reached_of(requests, served);
     if (reached <= 0) {
         return;
     }
-    const struct kvc_composed_counts counts = counts_of(config, mix, stage, requests / reached);
+    const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, mix, stage, requests / reached);
     double waits = kvc_composed_waits_frac(config, stage, &counts);
     demands->waits_frac[stage] = served * waits;
     demands->waits_ns[stage] = waits > 0 ? demands->stage_ns[stage] / (reached * waits) : 0;
 }
 
 /* Returns the demands with batches of `batch` requests. */
-static struct demands demands_with(const struct kvc_composed_config *config, const struct mix *mix,
-                                   double per_ns, double batch)
+static struct demands demands_with(const struct kvc_composed_config *config,
+                                   const struct kvc_composed_mix *mix, double per_ns, double batch)
 {
     struct demands demands = {.requests = batch};
     double inside_ns = 0;
@@ -551,14 +295,16 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
         double requests = job_requests(config, mix, i, demands.requests, per_ns);
-        struct kvc_composed_cost cost = mean_cost(config, mix, i, requests);
+        struct parts parts = parts_of(config, mix, i, requests);
+        const struct kvc_composed_cost cost = parts.sum;
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
         demands.busy_ns[i] = cost.busy_ns / requests;
         if (i < config->batched && stage->options->burst > 1 && requests < most_of_burst(mix, stage)) {
             /* The servers are busy with bursts that may still grow. */
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
         }
-        demands.stage_ns[i] = stage->options->background ? 0 : cost.busy_ns + cost.latency_ns;
+        demands.stage_ns[i] = stage->options->background ? 0 : parts.mean_ns;
+        demands.jobs[i] = parts.jobs;
         if (kvc_composed_is_away(stage->place)) {
             set_waits(config, mix, i, requests, &demands);
         }
@@ -567,7 +313,8 @@ static struct demands demands_with(const struct kvc_composed_config *config, con
         demands.memory_ns += cost.channel_ns / config->channels / requests;
         bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
         demands.root_ns[out] += cost.root_ns / requests;
-        inside_ns += i >= config->batched ? demands.stage_ns[i] : 0;
+        bool holds = i >= config->batched && !stage->options->background;
+        inside_ns += holds ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
     }
     double wire_ns = 0; /* Of all that leaves by the ports. */
     for (uint32_t i = 0; i < config->pools; i++) {
@@ -599,13 +346,19 @@ static bool is_over(const struct demands *demands, double per_ns)
 
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
  * busy: as many as let the store keep up, if a batch may have so many. */
-static struct demands demands_of(const struct kvc_composed_config *config, const struct mix *any_mix,
-                                 double per_ns)
+static struct demands demands_of(const struct kvc_composed_config *config,
+                                 const struct kvc_composed_mix *any_mix, double per_ns)
 {
     enum { ROUNDS = 16 };
-    const struct mix at = at_rate(config, any_mix, per_ns), *mix = &at;
+    const struct kvc_composed_mix at = at_rate(config, any_mix, per_ns), *mix = &at;
     double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
+    double comes =
+        fmin(mix->together, waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns);
+    if (requests < most && comes > requests) { /* Clients that are answered together come together. */
+        requests = fmin(comes, most);
+        demands = demands_with(config, mix, per_ns, requests);
+    }
     if (requests < most && is_over(&demands, per_ns)) {
         double joined = waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns;
         most = fmax(fmin(most, joined), requests);
@@ -628,7 +381,7 @@ static struct demands demands_of(const struct kvc_composed_config *config, const
 }
 
 /* Returns the rate of a socket at which the busiest of all has no time left [requests/ns]. */
-static double capacity_of(const struct kvc_composed_config *config, const struct mix *mix)
+static double capacity_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
     enum { STEPS = 60 };
     double low = 1e-9, high = 100;
@@ -645,10 +398,22 @@ static double capacity_of(const struct kvc_composed_config *config, const struct
 
 /* ---- latency ---- */
 
+/* Returns whether batches have grown because none was free, or no server, until the store keeps up. */
+static bool has_grown(const struct kvc_composed_config *config, double requests, double per_ns)
+{
+    static const double rounding = 1.001;
+    return requests > rounding * batch_requests(config, per_ns / config->pipelines);
+}
+
+/* Returns for how long the first request of a batch waits for the last one. Where batches have grown,
+ * requests also wait for a free one, and none waits longer than from one batch to the next. */
 static double batch_wait_ns(const struct kvc_composed_config *config, double requests, double per_ns)
 {
     const struct kvc_composed_batch_options *batch = &config->options->batch;
     double fill_ns = requests / (per_ns / config->pipelines);
+    if (has_grown(config, requests, per_ns)) {
+        return fill_ns;
+    }
     fill_ns = batch->timeout_ns > 0 ? fmin(fill_ns, batch->timeout_ns) : fill_ns;
     return batch->every_ns > 0 ? fmin(fill_ns, batch->every_ns) : fill_ns;
 }
@@ -657,9 +422,23 @@ static double batch_wait_ns(const struct kvc_composed_config *config, double req
  * longest, and the first ones are answered first. */
 struct way {
     double least_ns, spread_ns;
+    double held_ns; /* Time for which the places of saturating clients are still taken after their answer
+                       [ns]. */
 };
 
-static struct way way_of(const struct kvc_composed_config *config, const struct mix *mix,
+/* Returns the squared coefficient of variation of the sizes of batches that close by time: frames come at
+ * random, and the first one of a timeout is sure. A request is in a batch that is larger by it than the mean
+ * one. */
+static double sizes_cv2(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                        const struct demands *demands, double per_ns)
+{
+    double frames = fmax(demands->requests / mix->frame.requests, 1);
+    bool even = config->batched == config->stages || mix->clients_wait ||
+                demands->requests >= batch_most(config) || has_grown(config, demands->requests, per_ns);
+    return even ? 0 : config->options->batch.every_ns > 0 ? 1 / frames : (frames - 1) / (frames * frames);
+}
+
+static struct way way_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                          const struct demands *demands, double per_ns)
 {
     uint32_t last = config->stages - 1;
@@ -667,28 +446,34 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
     uint32_t answers = wire && last > 0 ? last - 1 : last; /* The stage that fills the responses. */
     bool spreads = config->stage[answers].place == KVC_COMPOSED_CPU && answers >= config->batched;
     double fixed_ns = 2 * config->path_ns + mix->frame.wait_ns, fill_ns = 0, spread_ns = 0;
+    double larger = 1 + sizes_cv2(config, mix, demands, per_ns);
     for (uint32_t i = 0; i < config->stages; i++) {
-        bool in_batch = i >= config->batched;
+        bool in_batch = i >= config->batched, grows = in_batch && config->stage[i].place == KVC_COMPOSED_CPU;
+        double stage_ns = demands->stage_ns[i] * (grows ? larger : 1);
         if (i == answers && spreads) {
-            spread_ns = demands->stage_ns[i];
+            spread_ns = stage_ns;
         } else if (i == last && wire && in_batch) { /* The last frame leaves after the others. */
-            fixed_ns +=
-                demands->stage_ns[i] / demands->requests * fmin(config->frame_mean, demands->requests);
+            fixed_ns += stage_ns / demands->requests * fmin(config->frame_mean, demands->requests);
         } else if (kvc_composed_is_storage(
                        config->stage[i].place)) { /* Those that it is not for pass it by. */
             fixed_ns += demands->waits_frac[i] * demands->waits_ns[i];
         } else {
-            fixed_ns += demands->stage_ns[i];
+            fixed_ns += stage_ns;
         }
     }
     if (config->batched < config->stages) {
         fill_ns = batch_wait_ns(config, demands->requests, per_ns);
+        bool first = larger > 1 && config->options->batch.every_ns <= 0; /* Its frame waits for all of it. */
+        fixed_ns += first ? fill_ns / 2 * fmin(mix->frame.requests / demands->requests, 1) : 0;
     }
+    double held_ns = mix->saturates ? spread_ns / 2 : 0; /* They send again when the whole batch has ended. */
     if (mix->clients_wait && demands->requests < batch_most(config)) {
+        fill_ns = kvc_composed_closing_ns(config, demands->requests, mix->together, fixed_ns + spread_ns,
+                                          fmin(fill_ns, batch_time_ns(config)));
         /* Who is answered together asks together, and waits until time closes the batch. */
-        return (struct way){fixed_ns + fill_ns, spread_ns};
+        return (struct way){fixed_ns + fill_ns, spread_ns, held_ns};
     }
-    return (struct way){fixed_ns + fmin(fill_ns, spread_ns), fabs(fill_ns - spread_ns)};
+    return (struct way){fixed_ns + fmin(fill_ns, spread_ns), fabs(fill_ns - spread_ns), held_ns};
 }
 
 /* A part of an exponential distribution with the mean 1: a share of it, spread evenly from a time on. */
@@ -708,7 +493,7 @@ static struct band band_of(uint32_t number, uint32_t bands)
 /* Adds the latency of requests that find all servers free: those that a stage on storage is for, and the
  * others, are parts of their own. */
 static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_config *config,
-                      const struct mix *mix, const struct demands *demands, double per_ns)
+                      const struct kvc_composed_mix *mix, const struct demands *demands, double per_ns)
 {
     enum { BANDS = 9 };
     struct way way = way_of(config, mix, demands, per_ns);
@@ -741,17 +526,17 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
 
 /* Returns the rate of a socket whose clients keep `in_flight` requests in it and pause for think_ns in
  * between: by Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
-static double waiting_rate(const struct kvc_composed_config *config, const struct mix *mix, double in_flight,
-                           double think_ns, double capacity)
+static double waiting_rate(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                           double in_flight, double think_ns, double capacity)
 {
     enum { ROUNDS = 60 };
     double low = 1e-9, high = capacity;
     for (int i = 0; i < ROUNDS; i++) {
         double middle = sqrt(low * high);
-        const struct mix at = at_rate(config, mix, middle);
+        const struct kvc_composed_mix at = at_rate(config, mix, middle);
         struct demands demands = demands_of(config, &at, middle);
         struct way way = way_of(config, &at, &demands, middle);
-        if (middle * (way.least_ns + way.spread_ns / 2 + think_ns) <= in_flight) {
+        if (middle * (way.least_ns + way.spread_ns / 2 + way.held_ns + think_ns) <= in_flight) {
             low = middle;
         } else {
             high = middle;
@@ -761,12 +546,13 @@ static double waiting_rate(const struct kvc_composed_config *config, const struc
 }
 
 /* Returns the operations of flash for a request of the load. */
-static struct kvc_flash_load flash_load(const struct kvc_composed_config *config, const struct mix *mix)
+static struct kvc_flash_load flash_load(const struct kvc_composed_config *config,
+                                        const struct kvc_composed_mix *mix)
 {
     struct kvc_flash_load sum = {0};
     for (uint32_t i = 0; i < config->stages; i++) {
         if (config->stage[i].place == KVC_COMPOSED_FLASH) {
-            const struct kvc_composed_counts counts = counts_of(config, mix, i, 1);
+            const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, mix, i, 1);
             struct kvc_flash_load load = kvc_composed_flash_load(config, i, &counts);
             sum.read_bytes = load.read_bytes;
             sum.reads += load.reads;
@@ -779,8 +565,8 @@ static struct kvc_flash_load flash_load(const struct kvc_composed_config *config
 
 /* Adds the queues of the chips, where reads wait for each other, and for programs and erases, which take
  * longer. */
-static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *scenario, const struct mix *mix,
-                      double per_ns)
+static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
+                      const struct kvc_composed_mix *mix, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_flash *flash = config->flash;
@@ -815,7 +601,7 @@ static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *sc
 }
 
 static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
-                       const struct mix *mix, const struct demands *demands, double per_ns)
+                       const struct kvc_composed_mix *mix, const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     for (uint32_t i = 0; i < config->stages; i++) {
@@ -840,6 +626,24 @@ static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *s
     }
 }
 
+/* Returns the batches of a rate. */
+static struct kvc_composed_batches batches_of(const struct kvc_composed_config *config,
+                                              const struct kvc_composed_mix *mix,
+                                              const struct demands *demands, double per_ns)
+{
+    struct kvc_composed_batches batches = {
+        .per_ns = per_ns,
+        .requests = demands->requests,
+        .frame_requests = mix->frame.requests,
+        .by_time = demands->requests<batch_most(config), .grow = demands->requests> 1.001 *
+                   batch_requests(config, per_ns / config->pipelines)};
+    for (uint32_t i = config->batched; i < config->stages; i++) {
+        batches.busy_ns[i] = demands->busy_ns[i] * demands->requests;
+        batches.jobs[i] = demands->jobs[i];
+    }
+    return batches;
+}
+
 double kvc_composed_window_ns(const struct kvc_scenario *scenario)
 {
     static const double shortest_ns = 100e3, longest_ns = 2e6, batches = 3, saturated_mops = 5;
@@ -862,10 +666,11 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    struct mix mix = mix_of(scenario);
-    struct kvc_latency_law law = {.assumes = config->batched < config->stages
-                                                 ? "batches find free servers, and pipelines get equal shares"
-                                                 : "pipelines get equal shares"};
+    struct kvc_composed_mix mix = kvc_composed_mix_of(scenario);
+    struct kvc_latency_law law = {
+        .assumes = config->batched < config->stages
+                       ? "kernels do not wait for each other on a card, and pipelines get equal shares"
+                       : "pipelines get equal shares"};
     /* Rates are those of the mean socket, and the fullest one is the first that has no time left. */
     double capacity = capacity_of(config, &mix) / (mix.shard_frac * config->shards), per_ns = capacity;
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
@@ -881,10 +686,13 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     struct demands demands = demands_of(config, &mix, per_ns);
     add_parts(&law, config, &mix, &demands, per_ns);
     if (closed || saturates) {
-        kvc_latency_closed(&law, in_flight / per_ns - think_ns);
+        struct way way = way_of(config, &mix, &demands, per_ns);
+        kvc_latency_closed(&law, in_flight / per_ns - think_ns - way.held_ns);
     } else {
+        const struct kvc_composed_batches batches = batches_of(config, &mix, &demands, per_ns);
         add_queues(&law, scenario, &mix, &demands, per_ns);
         add_chips(&law, scenario, &mix, per_ns);
+        kvc_composed_add_waits(&law, scenario, &batches);
     }
     result->throughput_mops = per_ns * 1e3 * config->shards;
     kvc_result_set_latencies(result, &law, workload);

@@ -2,18 +2,11 @@
 #ifndef KVC_MODELS_COMPOSED_PREDICT_H
 #define KVC_MODELS_COMPOSED_PREDICT_H
 
-#include "models/composed/structures.h"
 #include "models/model.h"
 
 /* See struct kvc_model (models/model.h). */
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag);
-
-/* Returns the shares of the GETs that hit in the long run, and how full the index is when the run begins. */
-struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario);
-
-/* Sets the share of the requests that each stage is for. */
-void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac);
 
 /* Returns the length of a window of the recorder, which does not depend on the speed of devices [ns]. */
 double kvc_composed_window_ns(const struct kvc_scenario *scenario);

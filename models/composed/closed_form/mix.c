@@ -1,0 +1,336 @@
+#include "models/composed/closed_form/mix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/composed/closed_form/waits.h"
+#include "models/cuckoo_store/cache.h"
+#include "sim/base/seeds.h"
+#include "sim/workload/keys/hottest_shard.h"
+#include "sim/workload/keys/popularity_blocks.h"
+#include "sim/workload/keys/reuse.h"
+#include "sim/workload/keys/set_cache.h"
+
+/* Returns the share of the GETs that a store of `items` items answers in the middle of the measured time:
+ * keys of the preload, of which the most popular ones are the newest, and those that SETs, or GETs that
+ * missed, have brought since. The oldest items of a log make room; other stores keep what is popular. The
+ * requests of clients that wait are not counted. */
+static double recent_hit_frac(const struct kvc_scenario *scenario, double items)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
+    double passed_ns = fmax(scenario->run.warmup_ns, 0) + scenario->run.duration_ns / 2;
+    double requests =
+        kvc_workload_has_rate(workload) ? kvc_workload_rate_max_mops(workload) * 1e-3 * passed_ns : 0;
+    double fill_frac = config->fills ? workload->get_frac : 0, brings_frac = workload->set_frac + fill_frac;
+    double missed_frac = config->fills ? 1 - kvc_popularity_mass(workload, fmin(stored, items)) : 0;
+    double appends = workload->set_frac + fill_frac * missed_frac, written = fmin(appends * requests, items);
+    double left = fmin(stored, config->logs ? items - written : items);
+    double since = appends > 0 ? written / appends : 0;
+    struct kvc_set_cache keys;
+    kvc_set_cache_list(&keys, workload);
+    for (uint32_t i = 0; i < keys.blocks; i++) {
+        const struct kvc_popularity_block *block = &keys.block[i].keys;
+        double preloaded = fmin(fmax(left, 0) / block->keys, 1);
+        double appended = -expm1(-brings_frac * block->mass / block->keys * since);
+        hits += block->mass * (preloaded + (1 - preloaded) * appended);
+        left -= block->keys;
+    }
+    kvc_set_cache_close(&keys);
+    if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
+        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
+        double kept;
+        kvc_reuse_shares(workload, &reuse, &items, 1, &kept);
+        hits = fmin(hits, fmax(kept, kvc_popularity_mass(workload, fmin(stored, items))));
+    }
+    return hits;
+}
+
+/* Returns to which share the index is full when the run begins; 0: there is none. */
+static double load_frac_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double keys = (double)scenario->workload.keys / config->shards;
+    return config->index != NULL ? fmin(fmin(keys, kvc_composed_items(config)) / config->slots, 1) : 0;
+}
+
+static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    if (config->index == NULL) {
+        return 1;
+    }
+    double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
+    bool recent = (config->logs || config->fills) && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
+    double held = recent ? recent_hit_frac(scenario, config->shards * fmin(items, config->slots))
+                         : kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots,
+                                               config->shards * items);
+    return held * kvc_composed_index_lines(config->index, load_frac).kept;
+}
+
+/* Returns the share of the GETs that the hot tier answers. CLOCK keeps about what LRU would. A key is in the
+ * tier if the tier has taken it since it was last changed. Without fills, what the preload left stays. */
+static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double items = config->hot_items * config->shards, share = 0;
+    double taken = workload->get_frac * config->options->hot.admit,
+           changed = workload->set_frac + workload->delete_frac;
+    if (!config->has_hot || workload->get_frac <= 0) {
+        return 0;
+    }
+    if (workload->arrival == KVC_ARRIVAL_TRACE) {
+        share = kvc_cuckoo_hit_frac(workload, INFINITY, items);
+    } else if ((kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0) {
+        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
+        kvc_reuse_shares(workload, &reuse, &items, 1, &share);
+    } else {
+        share = kvc_popularity_mass(workload, items);
+    }
+    return fmin(share * taken / (taken + changed), hit_frac);
+}
+
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario)
+{
+    struct kvc_composed_expected expected = {.load_frac = load_frac_of(scenario)};
+    expected.hit_frac = hit_frac_of(scenario, expected.load_frac);
+    expected.hot_frac = hot_frac_of(scenario, expected.hit_frac);
+    return expected;
+}
+
+/* ---- the mean request ---- */
+
+static void add_sample(struct kvc_composed_mix *mix, const struct kvc_composed_config *config,
+                       const struct kvc_cuckoo_size_sample *sample)
+{
+    static const enum kvc_op ops[KVC_COMPOSED_KINDS] = {KVC_OP_GET, KVC_OP_GET, KVC_OP_GET, KVC_OP_SET,
+                                                        KVC_OP_DELETE};
+    double key_bytes = sample->key_bytes, value_bytes = sample->value_bytes;
+    double in = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
+    double out = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
+    for (int class = 0; class < KVC_COMPOSED_KINDS; class ++) {
+        struct kvc_composed_counts *kind = &mix->kind[class][value_bytes >= config->options->large_bytes];
+        enum kvc_op op = ops[class];
+        const struct kvc_composed_expected *expected = &mix->expected;
+        double share = sample->requests[op] * (class == KVC_COMPOSED_KIND_HOTS ? expected->hot_frac
+                                               : class == KVC_COMPOSED_KIND_HITS
+                                                   ? expected->hit_frac - expected->hot_frac
+                                               : class == KVC_COMPOSED_KIND_MISSES ? 1 - expected->hit_frac
+                                                                                   : 1);
+        bool hit = class == KVC_COMPOSED_KIND_HOTS || class == KVC_COMPOSED_KIND_HITS,
+             set = class == KVC_COMPOSED_KIND_SETS;
+        double touched_bytes = kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes);
+        kind->requests += share;
+        kind->ops[op] += share;
+        kind->hits += hit ? share : 0;
+        kind->hots += class == KVC_COMPOSED_KIND_HOTS ? share : 0;
+        kind->op_bytes[op] += share * (key_bytes + (hit || set ? value_bytes : 0));
+        kind->request_bytes += share * (in + key_bytes + (set ? value_bytes : 0));
+        kind->response_bytes += share * (out + (hit ? value_bytes : 0));
+        mix->missed_bytes[value_bytes >= config->options->large_bytes] +=
+            class == KVC_COMPOSED_KIND_MISSES ? share * value_bytes : 0;
+        kind->written_bytes += set || class == KVC_COMPOSED_KIND_HITS || class == KVC_COMPOSED_KIND_MISSES
+                                   ? share * touched_bytes
+                                   : 0;
+        kind->items += hit ? share : 0;
+        kind->item_lines +=
+            hit ? share * kvc_cuckoo_item_lines(config->dram, sample->key_bytes, sample->value_bytes) : 0;
+    }
+}
+
+/* Returns the requests of the fullest pipeline over the mean. Saturating clients choose pipelines that are
+ * free. */
+static double fullest_of(const struct kvc_scenario *scenario, double shard_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double fullest = 1, pipelines = config->pipelines;
+    if (config->options->spread == KVC_COMPOSED_BY_KEY) {
+        fullest = pipelines / shard_frac *
+                  kvc_hottest_shard_frac(workload, (uint32_t)scenario->cluster.nodes,
+                                         (uint32_t)scenario->node.sockets * config->pipelines,
+                                         (uint32_t)scenario->cluster.virtual_nodes);
+    } else if (config->options->spread == KVC_COMPOSED_BY_CONNECTION && config->on_network &&
+               workload->arrival != KVC_ARRIVAL_SATURATE) {
+        struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->pipelines);
+        params.clients = kvc_workload_flows(workload);
+        params.connections = kvc_workload_connections(workload);
+        params.seed = kvc_seed_of_replica(scenario->run.seed, 0);
+        struct kvc_rss *rss = kvc_rss_open(&params, NULL); /* kvc_composed_check() has checked the queues. */
+        fullest = pipelines * (rss != NULL ? kvc_rss_hottest_frac(rss) : 1);
+        kvc_rss_close(rss);
+    }
+    return fmax(fullest, 1);
+}
+
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario)};
+    mix.workload = &scenario->workload;
+    mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
+    mix.saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    mix.together = kvc_composed_together(scenario);
+    if (config->index != NULL) {
+        mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
+    }
+    if (config->has_hot) {
+        mix.hot_lines = kvc_composed_hot_lines(config, mix.expected.load_frac);
+    }
+    mix.shard_frac =
+        kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
+                               (uint32_t)scenario->node.sockets, (uint32_t)scenario->cluster.virtual_nodes);
+    mix.fullest = fullest_of(scenario, mix.shard_frac);
+    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
+        add_sample(&mix, config, &sample[i]);
+    }
+    return mix;
+}
+
+bool kvc_composed_mix_meets(int class, bool large, uint32_t when)
+{
+    static const uint32_t is[KVC_COMPOSED_KINDS] = {
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_HOT,
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_COLD,
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_MISS | KVC_COMPOSED_WHEN_COLD,
+        KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_COLD, KVC_COMPOSED_WHEN_DELETE | KVC_COMPOSED_WHEN_COLD};
+    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
+                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
+                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL,
+                                     KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD};
+    uint32_t has = is[class] | (large ? KVC_COMPOSED_WHEN_LARGE : KVC_COMPOSED_WHEN_SMALL);
+    bool met = true;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        met = met && ((when & kinds[i]) == 0 || (when & kinds[i] & has) != 0);
+    }
+    return met;
+}
+
+/* Whether GETs that miss have their values in front of a stage: an earlier one asks the database for them. */
+static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage, bool large)
+{
+    for (uint32_t i = 0; i < stage; i++) {
+        if (config->stage[i].place == KVC_COMPOSED_DATABASE &&
+            kvc_composed_mix_meets(KVC_COMPOSED_KIND_MISSES, large, config->stage[i].options->when)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds what a stage copies of `requests` times the requests of a kind. */
+static void add_items(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind, int class,
+                      uint32_t does, double requests)
+{
+    uint32_t reads = class == KVC_COMPOSED_KIND_HOTS ? KVC_COMPOSED_HOT_READ
+                     : class == KVC_COMPOSED_KIND_HITS || class == KVC_COMPOSED_KIND_MISSES
+                         ? KVC_COMPOSED_READ
+                         : KVC_COMPOSED_WRITE;
+    bool copies = (does & reads) != 0,
+         compares = class == KVC_COMPOSED_KIND_HITS && (does & KVC_COMPOSED_COMPARE) != 0;
+    counts->copied_bytes +=
+        copies ? requests * kind->op_bytes[class == KVC_COMPOSED_KIND_SETS ? KVC_OP_SET : KVC_OP_GET] : 0;
+    counts->items += copies ? requests * kind->items : 0;
+    counts->item_lines += copies ? requests * kind->item_lines : 0;
+    counts->compared += compares && !copies ? requests * kind->items : 0;
+    counts->written_bytes += copies && class == KVC_COMPOSED_KIND_SETS ? requests * kind->written_bytes : 0;
+}
+
+/* Adds what a stage does to the hot tier, of which a fill evicts an item. */
+static void add_hot(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                    uint32_t does, const struct kvc_composed_counts *found,
+                    struct kvc_composed_counts *counts)
+{
+    bool own = config->hot_index != NULL;
+    double gets = counts->ops[KVC_OP_GET], writes = counts->ops[KVC_OP_SET] + counts->ops[KVC_OP_DELETE];
+    if ((does & KVC_COMPOSED_HOT_SEARCH) != 0) {
+        counts->searches += gets;
+        counts->search_lines +=
+            counts->hots * mix->hot_lines.hit + (gets - counts->hots) * mix->hot_lines.miss;
+    }
+    if ((does & KVC_COMPOSED_HOT_FILL) != 0) {
+        double admit = config->options->hot.admit, fills = found->requests * admit;
+        counts->inserts += fills;
+        counts->insert_lines += fills * mix->hot_lines.insert;
+        counts->erases += fills;
+        counts->erase_lines += fills * mix->hot_lines.erase;
+        counts->written_bytes += found->written_bytes * admit;
+        counts->copied_bytes += found->op_bytes[KVC_OP_GET] * admit;
+    }
+    if ((does & KVC_COMPOSED_HOT_ERASE) != 0 && own) {
+        counts->erases += writes;
+        counts->erase_lines += writes * mix->hot_lines.erase;
+    }
+}
+
+/* Adds GETs of a kind that missed and have their values from the database, which the store takes. */
+static void add_filled(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind,
+                       uint32_t does, double requests, double value_bytes)
+{
+    bool writes = (does & KVC_COMPOSED_WRITE) != 0;
+    double bytes = requests * kind->op_bytes[KVC_OP_GET] + value_bytes;
+    counts->filled += requests * kind->requests;
+    counts->filled_bytes += bytes;
+    counts->copied_bytes += writes ? bytes : 0;
+    counts->written_bytes += writes ? requests * kind->written_bytes : 0;
+}
+
+/* Returns what a stage does for a batch of `requests` requests of the load. */
+struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_config *config,
+                                                   const struct kvc_composed_mix *mix, uint32_t stage,
+                                                   double requests)
+{
+    const struct kvc_composed_stage_options *options = config->stage[stage].options;
+    struct kvc_composed_counts counts = {0}, found = {0};
+    uint32_t does = config->stage[stage].does;
+    for (int class = 0; class < KVC_COMPOSED_KINDS; class ++) {
+        for (int large = 0; large < 2; large++) {
+            const struct kvc_composed_counts *kind = &mix->kind[class][large];
+            if (kvc_composed_mix_meets(class, large, options->when)) {
+                bool fetched = class == KVC_COMPOSED_KIND_MISSES && is_fetched(config, stage, large);
+                double value_bytes = fetched ? requests * mix->missed_bytes[large] : 0;
+                kvc_composed_counts_add(&counts, kind, requests);
+                counts.response_bytes += value_bytes;
+                counts.op_bytes[KVC_OP_GET] += value_bytes;
+                add_items(&counts, kind, class, does, requests);
+                if (fetched && config->fills) {
+                    add_filled(&counts, kind, does, requests, value_bytes);
+                }
+                if (class == KVC_COMPOSED_KIND_HITS || fetched) {
+                    kvc_composed_counts_add(&found, kind, requests);
+                    found.written_bytes += requests * kind->written_bytes;
+                    found.op_bytes[KVC_OP_GET] += value_bytes;
+                }
+            }
+        }
+    }
+    if ((does & KVC_COMPOSED_SEARCH) != 0) {
+        double known = config->hot_index != NULL ? counts.hots : 0; /* By the tier's own index. */
+        counts.searches = counts.ops[KVC_OP_GET] - known;
+        counts.search_lines =
+            (counts.hits - known) * mix->lines.hit + (counts.ops[KVC_OP_GET] - counts.hits) * mix->lines.miss;
+    }
+    if ((does & KVC_COMPOSED_INSERT) != 0) {
+        counts.inserts = counts.ops[KVC_OP_SET] + counts.filled;
+        counts.insert_lines = counts.inserts * mix->lines.insert;
+    }
+    if ((does & KVC_COMPOSED_ERASE) != 0) { /* A full store evicts an item for each SET. */
+        bool evicts = config->has_values;
+        counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] + counts.filled : 0);
+        counts.erase_lines = counts.erases * mix->lines.erase;
+    }
+    add_hot(config, mix, does, &found, &counts);
+    return counts;
+}
+
+void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_composed_mix mix = kvc_composed_mix_of(scenario);
+    for (uint32_t i = 0; i < config->stages; i++) {
+        share_frac[i] = kvc_composed_mix_counts(config, &mix, i, 1).requests;
+    }
+}

@@ -1,0 +1,54 @@
+/* The mean request of a composed store's load, and what stages do for a batch of them. */
+#ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_MIX_H
+#define KVC_MODELS_COMPOSED_CLOSED_FORM_MIX_H
+
+#include <stdbool.h>
+
+#include "models/composed/config.h"
+#include "models/composed/costs.h"
+#include "models/composed/structures.h"
+#include "sim/workload/source/fill.h"
+
+/* The kinds of requests: by operation, outcome and size. */
+enum {
+    KVC_COMPOSED_KIND_HOTS,
+    KVC_COMPOSED_KIND_HITS,
+    KVC_COMPOSED_KIND_MISSES,
+    KVC_COMPOSED_KIND_SETS,
+    KVC_COMPOSED_KIND_DELETES,
+    KVC_COMPOSED_KINDS
+};
+
+struct kvc_composed_mix {
+    struct kvc_composed_expected expected;
+    const struct kvc_workload *workload;
+    struct kvc_fill frame; /* Mean requests of a frame, and how long they wait for it. */
+    bool clients_wait;     /* Clients send when they are answered. */
+    bool saturates;        /* They do so at once, and without end. */
+    double together;   /* Of saturating clients: requests of a pipeline that they keep in flight; else 0. */
+    double shard_frac; /* Share of the requests that the fullest socket gets. */
+    double fullest;    /* Requests of the fullest pipeline of a socket over the mean of all. */
+    struct kvc_composed_lines lines, hot_lines;
+    struct kvc_composed_counts kind[KVC_COMPOSED_KINDS]
+                                   [2]; /* Per request of the load; [1]: with a large value. */
+    double missed_bytes[2];             /* Values of GETs that miss, per request of the load. */
+};
+
+/* Returns the shares of the GETs that hit in the long run, and how full the index is when the run begins. */
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario);
+
+/* Returns the mix of a scenario; its frames depend on the rate and are left out. */
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario);
+
+/* Returns whether requests of a kind, with large values or not, meet the conditions of a stage. */
+bool kvc_composed_mix_meets(int class, bool large, uint32_t when);
+
+/* Returns what a stage does for a batch of `requests` requests of the load. */
+struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_config *config,
+                                                   const struct kvc_composed_mix *mix, uint32_t stage,
+                                                   double requests);
+
+/* Sets the share of the requests that each stage is for. */
+void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac);
+
+#endif

@@ -1,0 +1,40 @@
+/* Waits of batches in the closed form of a composed store.
+ *
+ * A batch waits for the servers of its stages like a job of G/G/k (models/latency.h). Batches come more
+ * evenly than requests: after a time or a number of requests. Those of several pipelines meet at servers that
+ * these share, and so do, on cores or streams with several stages, jobs of different lengths. A pipeline has
+ * few batches at a time, and those that find a server each do not wait.
+ *
+ * Left out: what kernels of different streams wait for each other on the card, and what the
+ * batches of several pipelines, which a scheduler closes together, wait for each other. */
+#ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
+#define KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
+
+#include "models/composed/config.h"
+#include "models/latency.h"
+
+/* Returns the requests of a pipeline that saturating clients keep in flight, if those that are answered
+ * together come to one pipeline again and stay together; else 0. */
+double kvc_composed_together(const struct kvc_scenario *scenario);
+
+/* Returns for how long a batch of such clients waits for the time that closes it, at most most_ns. If they
+ * are all in it, it waits from when all have passed the store, which takes inside_ns, to the next cycle. */
+double kvc_composed_closing_ns(const struct kvc_composed_config *config, double requests, double together,
+                               double inside_ns, double most_ns);
+
+/* The batches of a load, as the closed form knows them. */
+struct kvc_composed_batches {
+    double per_ns;         /* Requests of a socket [requests/ns]. */
+    double requests;       /* Of a batch. */
+    double frame_requests; /* Of a frame. */
+    bool by_time;          /* They close by time. */
+    bool grow; /* They have grown until the servers keep up, so that these always have the next one. */
+    double busy_ns[KVC_COMPOSED_STAGES_MAX]; /* By stage: time of its servers for a batch [ns]. */
+    double jobs[KVC_COMPOSED_STAGES_MAX];    /* By stage: jobs for a batch, at most 1. */
+};
+
+/* Takes the waits of an open load's batches into account. */
+void kvc_composed_add_waits(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
+                            const struct kvc_composed_batches *batches);
+
+#endif
