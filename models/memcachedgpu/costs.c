@@ -36,28 +36,25 @@ static double host_factor(const struct kvc_memcachedgpu_config *config)
     return config->profile->host_clock_hz / config->cpu->clock_hz;
 }
 
+/* Warps of a block serve as many packets each in both programs. */
 struct kvc_gpu_grid kvc_memcachedgpu_get_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock,
                                               uint32_t packets, uint32_t key_bytes, double sectors)
 {
     const struct kvc_memcachedgpu_cost_profile *profile = config->profile;
     const struct kvc_gpu *gpu = config->gpu;
-    double cycle_ns = 1e9 / gpu->clocks[clock].core_hz;
-    uint32_t blocks = packets > 0 ? (packets + config->block_packets - 1) / config->block_packets : 1;
     double longer = fmax(key_bytes - key_bytes_measured, 0);
     bool published = config->options->program == KVC_MEMCACHEDGPU_PUBLISHED;
-    /* A block has one multiprocessor. Its warps serve as many packets each in both programs. */
-    double issue_cycles = fmin(packets, config->block_packets) * profile->packet_cycles;
-    double alone_ns = fmax(profile->block_cycles + profile->key_cycles * longer, issue_cycles) * cycle_ns +
-                      profile->accesses * gpu->access_ns;
-    double issue_ns = packets * profile->packet_cycles * cycle_ns / (double)gpu->sms;
-    double memory_ns = sectors / kvc_gpu_sectors_per_s(gpu) * 1e9;
-    return (struct kvc_gpu_grid){.blocks = blocks,
-                                 .threads = config->block_packets * KVC_MEMCACHEDGPU_PACKET_THREADS,
-                                 .shared_bytes = published ? (double)KVC_MEMCACHEDGPU_PUBLISHED_SHARED *
-                                                                 config->block_packets
-                                                           : profile->block_shared_bytes,
-                                 .amount_ns = fmax(issue_ns, memory_ns) / blocks,
-                                 .alone_ns = alone_ns};
+    const struct kvc_gpu_block_work work = {
+        .jobs = packets,
+        .block_jobs = config->block_packets,
+        .threads = config->block_packets * KVC_MEMCACHEDGPU_PACKET_THREADS,
+        .shared_bytes = published ? (double)KVC_MEMCACHEDGPU_PUBLISHED_SHARED * config->block_packets
+                                  : profile->block_shared_bytes,
+        .job_cycles = profile->packet_cycles,
+        .block_cycles = profile->block_cycles + profile->key_cycles * longer,
+        .accesses = profile->accesses,
+        .sectors = sectors};
+    return kvc_gpu_grid_of(gpu, &gpu->clocks[clock], &work);
 }
 
 struct kvc_gpu_grid kvc_memcachedgpu_set_grid(const struct kvc_memcachedgpu_config *config, uint32_t clock)

@@ -96,13 +96,12 @@ static struct times times_of(const struct kvc_scenario *scenario, const struct m
     double sectors = packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN);
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes), sectors);
-    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
     double copied_bytes = packets * kvc_memcachedgpu_copied_bytes(config, mean->request_bytes);
     times.launch = kvc_memcachedgpu_launch_cpu_ns(config, true, copied_bytes);
     times.copy_in = copies ? kvc_pcie_h2d_ns(config->pcie, copied_bytes) : 0;
     times.copy_out =
         kvc_pcie_d2h_ns(config->pcie, packets * kvc_memcachedgpu_returned_bytes(mean->head_bytes));
-    times.kernel = fmax(ceil(grid.blocks / at_once) * grid.alone_ns, grid.blocks * grid.amount_ns);
+    times.kernel = kvc_gpu_grid_kernel(config->gpu, &grid).alone_ns;
     times.latencies =
         fmax(config->gpu->launch_ns + kvc_memcachedgpu_latencies(config) * config->pcie->latency_ns -
                  times.launch - times.copy_in,
@@ -123,7 +122,6 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
     struct kvc_gpu_grid grid =
         kvc_memcachedgpu_get_grid(config, 0, packets, (uint32_t)ceil(mean->key_bytes),
                                   packets * kvc_memcachedgpu_packet_sectors(config, mean->key_bytes, NAN));
-    double at_once = (double)kvc_gpu_blocks_at_once(config->gpu, &grid);
     bool fills = kvc_memcachedgpu_pre_fills(config);
     double stream_ns =
         full.copy_in + full.latencies + full.kernel + full.copy_out + batch * answer_each(&full);
@@ -131,8 +129,7 @@ static struct limits limits_of(const struct kvc_scenario *scenario, const struct
         .rx = (double)config->options->receive_ports / kvc_memcachedgpu_wire_ns(config, mean->request_bytes),
         .receive = fills ? INFINITY : 1 / full.receive_each,
         .launch = batch / (full.launch + (fills ? batch * full.receive_each : 0)),
-        .kernel =
-            fmin(batch / (grid.blocks * grid.amount_ns), at_once * batch / (grid.blocks * grid.alone_ns)),
+        .kernel = batch / kvc_gpu_grid_kernel(config->gpu, &grid).amount_ns,
         .streams = config->streams * batch / stream_ns,
         .copy_in = batch / full.copy_in,
         .copy_out = batch / full.copy_out,

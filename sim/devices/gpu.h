@@ -203,4 +203,8 @@ double kvc_gpu_waves_held(const struct kvc_gpu *gpu);
  * threads take no time. The GPU must state `wave_issue` and a clock. */
 double kvc_gpu_waves_ns(const struct kvc_gpu *gpu, const struct kvc_gpu_waves *waves);
 
+/** Returns the time of the whole GPU that the kernel takes: other kernels find the places that its waves
+ * leave free [ns]. */
+double kvc_gpu_waves_amount_ns(const struct kvc_gpu *gpu, const struct kvc_gpu_waves *waves);
+
 #endif

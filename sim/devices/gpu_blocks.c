@@ -60,6 +60,32 @@ uint64_t kvc_gpu_blocks_at_once(const struct kvc_gpu *gpu, const struct kvc_gpu_
     return gpu->sms * (uint64_t)blocks;
 }
 
+struct kvc_gpu_grid kvc_gpu_grid_of(const struct kvc_gpu *gpu, const struct kvc_gpu_clock *clock,
+                                    const struct kvc_gpu_block_work *work)
+{
+    double cycle_ns = 1e9 / clock->core_hz;
+    double blocks = fmax(ceil(work->jobs / work->block_jobs), 1);
+    double issue_cycles = fmin(work->jobs, work->block_jobs) * work->job_cycles;
+    double issue_ns = work->jobs * work->job_cycles * cycle_ns / (double)gpu->sms;
+    double memory_ns = work->sectors / kvc_gpu_sectors_per_s(gpu) * 1e9;
+    return (struct kvc_gpu_grid){.blocks = (uint32_t)blocks,
+                                 .threads = work->threads,
+                                 .shared_bytes = work->shared_bytes,
+                                 .amount_ns = fmax(issue_ns, memory_ns) / blocks,
+                                 .alone_ns = fmax(work->block_cycles, issue_cycles) * cycle_ns +
+                                             work->accesses * gpu->access_ns};
+}
+
+struct kvc_gpu_kernel kvc_gpu_grid_kernel(const struct kvc_gpu *gpu, const struct kvc_gpu_grid *grid)
+{
+    double at_once = (double)kvc_gpu_blocks_at_once(gpu, grid), blocks = grid->blocks;
+    double amount_ns = blocks * fmax(grid->amount_ns, grid->alone_ns / at_once);
+    return (struct kvc_gpu_kernel){
+        .latency_ns = gpu->launch_ns,
+        .amount_ns = amount_ns,
+        .alone_ns = fmax(ceil(blocks / at_once) * grid->alone_ns, blocks * grid->amount_ns)};
+}
+
 struct kvc_gpu_blocks *kvc_gpu_blocks_create(const struct kvc_gpu *gpu, uint32_t host)
 {
     struct kvc_gpu_blocks *blocks = kvc_array_of(1, sizeof(*blocks));

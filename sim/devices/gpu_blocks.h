@@ -34,8 +34,30 @@ struct kvc_gpu_grid {
     double *placed_ns;   /**< Receives the time when the last block has its place [ns]; may be NULL. */
 };
 
+/** What a kernel does whose blocks each serve some jobs. A multiprocessor serves the jobs of its blocks one
+ * after the other; a block also waits for accesses that depend on one another. */
+struct kvc_gpu_block_work {
+    double jobs;         /**< Jobs of all blocks. */
+    uint32_t block_jobs; /**< Jobs of a full block, at least 1. */
+    uint32_t threads;    /**< Threads of a block. */
+    double shared_bytes; /**< Shared memory of a block. */
+    double job_cycles;   /**< Cycles of a multiprocessor for a job. */
+    double block_cycles; /**< Cycles of a block on an idle card, without its accesses. */
+    double accesses;     /**< Dependent accesses of a block to device memory. */
+    double sectors;      /**< Random 32-byte sectors of all jobs. */
+};
+
+/** Returns the kernel of some work at a clock pair. It has at least one block. */
+struct kvc_gpu_grid kvc_gpu_grid_of(const struct kvc_gpu *gpu, const struct kvc_gpu_clock *clock,
+                                    const struct kvc_gpu_block_work *work);
+
 /** Returns how many of the grid's blocks the whole card holds at once. */
 uint64_t kvc_gpu_blocks_at_once(const struct kvc_gpu *gpu, const struct kvc_gpu_grid *grid);
+
+/** Returns a grid as a kernel that shares the card with others as a fluid, without the place of each block:
+ * it takes the card for its work, or for the places that its blocks hold, whichever is longer. The latency is
+ * that of the launch. */
+struct kvc_gpu_kernel kvc_gpu_grid_kernel(const struct kvc_gpu *gpu, const struct kvc_gpu_grid *grid);
 
 /** Creates the multiprocessors of an idle card, which is `host` in the platform. */
 struct kvc_gpu_blocks *kvc_gpu_blocks_create(const struct kvc_gpu *gpu, uint32_t host);

@@ -301,14 +301,19 @@ double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes)
     return message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
 }
 
-double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
+double kvc_nic_frames_ns(const struct kvc_nic *nic, double message_bytes, double frames, uint32_t queues)
 {
-    double frames = ceil(message_bytes / kvc_nic_payload_bytes(nic));
+    frames = fmax(frames, ceil(message_bytes / kvc_nic_payload_bytes(nic)));
     double wire_bytes =
         message_bytes + frames * (double)(nic->packet_header_bytes + nic->frame_overhead_bytes);
     double wire_ns = wire_bytes / ((double)nic->ports * nic->bytes_per_s) * 1e9;
     double packets_ns = nic->packets_per_s > 0 ? frames / nic->packets_per_s * 1e9 : 0;
     return fmax(wire_ns, packets_ns) * queues;
+}
+
+double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues)
+{
+    return kvc_nic_frames_ns(nic, message_bytes, 0, queues);
 }
 
 enum kvc_status kvc_nic_check_queues(const struct kvc_nic *nic, uint32_t queues, struct kvc_diag *diag)

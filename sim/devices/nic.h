@@ -133,6 +133,9 @@ double kvc_nic_wire_bytes(const struct kvc_nic *nic, double message_bytes);
  * ports [ns]: the time of their wire bytes or of their packets, whichever is longer. */
 double kvc_nic_wire_ns(const struct kvc_nic *nic, double message_bytes, uint32_t queues);
 
+/** Returns the same for messages that are divided over at least `frames` frames. */
+double kvc_nic_frames_ns(const struct kvc_nic *nic, double message_bytes, double frames, uint32_t queues);
+
 /** Makes the ports faster by a factor, for a question of what would be if: rates and latency. */
 void kvc_nic_speed_up(struct kvc_nic *nic, double factor);
 
