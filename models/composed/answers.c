@@ -95,6 +95,7 @@ double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_compos
         double each = job->counts.response_bytes / count;
         together =
             job->is_batch ? kvc_nic_messages_per_frame(config->nic, fmax(each, 1)) : config->frame_requests;
+        together = together < config->frame_answers ? together : config->frame_answers;
         together = together < count ? together : count;
         frame_ns = kvc_nic_wire_ns(config->nic, each * together, 1);
     }

@@ -6,11 +6,10 @@
 #include "models/composed/config.h"
 #include "models/composed/index.h"
 #include "sim/devices/flash/flash_translation.h"
+#include "sim/devices/gpu_blocks.h"
 
 #define FAIL(...) kvc_diag_fail(diag, KVC_ERR_SCENARIO, __VA_ARGS__)
 
-static const uint32_t on_index = KVC_COMPOSED_SEARCH | KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE;
-static const uint32_t on_values = KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ;
 static const uint32_t on_hot =
     KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL | KVC_COMPOSED_HOT_ERASE;
 
@@ -52,6 +51,52 @@ static enum kvc_status check_names(const struct kvc_composed_config *config, str
     return KVC_OK;
 }
 
+/* What a stage on the GPU needs of the card. */
+static enum kvc_status check_kernel(const struct kvc_composed_config *config, uint32_t i,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_composed_stage_options *stage = stage_at(config, i);
+    const struct kvc_gpu *gpu = config->gpu;
+    bool blocks = stage->block > 0, waves = gpu->shares_memory, lines = false;
+    for (int per = 0; per < KVC_COMPOSED_PERS; per++) {
+        const struct kvc_composed_work *work = &config->stage[i].per[per];
+        lines = lines || work->lines > 0;
+        waves = waves || work->instructions > 0 || (work->cycles > 0 && !blocks);
+        if (work->bytes > 0 && !gpu->shares_memory) {
+            return FAIL(
+                "system.stages.%u.bytes: found %.4g, but stage \"%s\" is on a GPU with memory of its own; allowed: "
+                "lines",
+                i + 1, work->bytes, stage->name);
+        }
+        if (work->instructions > 0 && blocks) {
+            return FAIL(
+                "system.stages.%u.instructions: found %.4g, but stage \"%s\" has blocks; allowed: cycles of a "
+                "multiprocessor",
+                i + 1, work->instructions, stage->name);
+        }
+    }
+    if (waves && (gpu->wave_issue <= 0 || gpu->clock_count == 0)) {
+        return FAIL("system.stages.%u.instructions: gpu \"%s\" states no rate of instructions, allowed: ns",
+                    i + 1, gpu->name);
+    }
+    const struct kvc_gpu_grid grid = {.threads = (uint32_t)(stage->block * stage->threads),
+                                      .shared_bytes = stage->block_memory_bytes};
+    if (blocks && (gpu->clock_count == 0 || kvc_gpu_blocks_at_once(gpu, &grid) == 0)) {
+        return FAIL(
+            "system.stages.%u.block: found %u threads and %.4g bytes of shared memory in a block, gpu \"%s\" has "
+            "multiprocessors of %llu threads and %.4g bytes, and %u clocks",
+            i + 1, grid.threads, grid.shared_bytes, gpu->name, (unsigned long long)gpu->threads_per_sm,
+            gpu->shared_bytes, gpu->clock_count);
+    }
+    bool fitted = gpu->clock_count > 0 && gpu->clocks[0].search.ns_per_op > 0;
+    bool reads = (config->stage[i].does & ~(uint32_t)KVC_COMPOSED_ON_INDEX) != 0 || lines || blocks;
+    if (!gpu->shares_memory && (reads || !fitted) && kvc_gpu_sectors_per_s(gpu) <= 0) {
+        return FAIL("node.gpu: \"%s\" does not state its rate of random sectors, which stage \"%s\" needs",
+                    gpu->name, stage->name);
+    }
+    return KVC_OK;
+}
+
 /* Options that have no effect where the stage works. */
 static enum kvc_status check_place(const struct kvc_composed_config *config, uint32_t i,
                                    struct kvc_diag *diag)
@@ -63,23 +108,29 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
     const uint32_t all = (1u << KVC_OP_COUNT) - 1;
     bool storage = kvc_composed_is_storage(place), away = kvc_composed_is_away(place);
+    bool gpu = place == KVC_COMPOSED_GPU, blocks = gpu && stage->block > 0;
     const struct {
         const char *option;
         bool stated, allowed;
     } options[] = {
         {"cores", stage->cores != 1, place == KVC_COMPOSED_CPU},
-        {"streams", stage->streams != 1, place == KVC_COMPOSED_GPU},
+        {"split", stage->split, place == KVC_COMPOSED_CPU && stage->cores > 1},
+        {"streams", stage->streams != 1, gpu},
+        {"block", stage->block != 0, gpu && !config->gpu->shares_memory},
+        {"threads", stage->threads != 1, blocks},
+        {"block_memory", stage->block_memory_bytes != 0, blocks},
+        {"memory", stage->memory != KVC_COMPOSED_IN_HOST,
+         place == KVC_COMPOSED_NIC_RX && config->gpu != NULL && !config->gpu->shares_memory},
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
         {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
-        {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU},
+        {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || gpu},
         {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !away && !defers},
         {"queue", stage->queue != 0, !away},
         {"of", (stage->of & all) != all, !storage},
         {"every", stage->every != 1, later},
         {"background", stage->background, !away && (later || stage->does == 0)},
-        {"does", stage->does != 0,
-         place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU || place == KVC_COMPOSED_FLASH},
+        {"does", stage->does != 0, place == KVC_COMPOSED_CPU || gpu || place == KVC_COMPOSED_FLASH},
     };
     for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
         if (options[j].stated && !options[j].allowed) {
@@ -87,11 +138,15 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
                         i + 1, options[j].option, stage->name);
         }
     }
-    for (int per = 0; per <= KVC_COMPOSED_PER_BYTE; per++) {
+    enum kvc_status status = gpu ? check_kernel(config, i, diag) : KVC_OK;
+    if (status != KVC_OK) {
+        return status;
+    }
+    for (int per = 0; per < KVC_COMPOSED_PERS; per++) {
         const struct kvc_composed_work *work = &config->stage[i].per[per];
         bool computes = work->cycles > 0 || work->ns > 0 || work->instructions > 0 || work->lines > 0;
-        bool link = place != KVC_COMPOSED_NODE && place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU &&
-                    place != KVC_COMPOSED_FPGA;
+        bool link =
+            place != KVC_COMPOSED_NODE && place != KVC_COMPOSED_CPU && !gpu && place != KVC_COMPOSED_FPGA;
         if (storage && (computes || work->bytes > 0)) {
             return FAIL(
                 "system.stages.%u: found work, but stage \"%s\" asks a device whose times node.%s states; "
@@ -102,6 +157,11 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
             return FAIL(
                 "system.stages.%u: found cycles, instructions or lines, but stage \"%s\" is on another node; "
                 "allowed: bytes that go there, and ns until it answers",
+                i + 1, stage->name);
+        }
+        if (per == KVC_COMPOSED_PER_BLOCK && (computes || work->bytes > 0) && !blocks) {
+            return FAIL(
+                "system.stages.%u.per: found block, but stage \"%s\" has no blocks; allowed: request, batch or byte",
                 i + 1, stage->name);
         }
         if (link && computes) {
@@ -116,28 +176,16 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
                 "ns",
                 i + 1, config->cpu->name);
         }
-        if (place == KVC_COMPOSED_GPU && (work->instructions > 0 || work->cycles > 0) &&
-            (config->gpu->wave_issue <= 0 || config->gpu->clock_count == 0)) {
-            return FAIL(
-                "system.stages.%u.instructions: gpu \"%s\" states no rate of instructions, allowed: ns",
-                i + 1, config->gpu->name);
-        }
     }
     if (place == KVC_COMPOSED_NIC_RX && i > 0) {
         return FAIL("system.stages.%u.on: found nic.rx, allowed: only the first stage receives", i + 1);
     }
-    bool pcie = place == KVC_COMPOSED_PCIE_DOWN || place == KVC_COMPOSED_PCIE_UP;
+    bool pcie = place == KVC_COMPOSED_PCIE_DOWN || place == KVC_COMPOSED_PCIE_UP ||
+                stage->memory == KVC_COMPOSED_IN_GPU;
     if (pcie && !kvc_pcie_has_copies(config->pcie)) {
         return FAIL(
             "node.pcie: \"%s\" does not state bulk copies (h2d, d2h, latency), which stage \"%s\" needs",
             config->pcie->name, stage->name);
-    }
-    bool fitted =
-        config->gpu != NULL && config->gpu->clock_count > 0 && config->gpu->clocks[0].search.ns_per_op > 0;
-    bool reads = (stage->does & ~on_index) != 0 || config->stage[i].per[KVC_COMPOSED_PER_REQUEST].lines > 0;
-    if (place == KVC_COMPOSED_GPU && (reads || !fitted) && kvc_gpu_sectors_per_s(config->gpu) <= 0) {
-        return FAIL("node.gpu: \"%s\" does not state its rate of random sectors, which stage \"%s\" needs",
-                    config->gpu->name, stage->name);
     }
     return KVC_OK;
 }
@@ -191,6 +239,58 @@ static const char *memory_name(int memory)
     return memory == KVC_COMPOSED_IN_HOST ? "host" : memory == KVC_COMPOSED_IN_GPU ? "gpu" : "flash";
 }
 
+/* Operations work on the side of their memory. A GPU that shares host memory and the cores use all that is
+ * there. */
+static enum kvc_status check_sides(const struct kvc_composed_config *config, uint32_t i,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_composed_options *options = config->options;
+    uint32_t does = config->stage[i].does;
+    bool gpu = config->stage[i].place == KVC_COMPOSED_GPU;
+    bool there = config->stage[0].options->memory == KVC_COMPOSED_IN_GPU;
+    if ((does & KVC_COMPOSED_PARSE) != 0 && there && !gpu) {
+        return FAIL(
+            "system.stages.%u.does: found parse, but the NIC writes packets into the memory of the GPU; allowed: on "
+            "the gpu",
+            i + 1);
+    }
+    bool either = kvc_composed_shares_memory(config);
+    if ((does & KVC_COMPOSED_ON_INDEX) != 0 && !either &&
+        gpu != (options->index.memory == KVC_COMPOSED_IN_GPU)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the index, whose memory is \"%s\", allowed: on the "
+            "%s",
+            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
+    }
+    if ((does & on_hot) != 0 && !either && gpu != (options->hot.memory == KVC_COMPOSED_IN_GPU)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the hot tier, whose memory is \"%s\", allowed: on "
+            "the %s",
+            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
+    }
+    if (config->stage[i].place == KVC_COMPOSED_FLASH &&
+        (does == 0 || (does & ~(uint32_t)(KVC_COMPOSED_WRITE | KVC_COMPOSED_READ)) != 0)) {
+        return FAIL("system.stages.%u.does: found %s, allowed on flash: write, read or both", i + 1,
+                    does == 0 ? "nothing" : "other operations");
+    }
+    if ((does & KVC_COMPOSED_ON_VALUES) != 0 &&
+        (config->stage[i].place == KVC_COMPOSED_FLASH) != (options->values.memory == KVC_COMPOSED_IN_FLASH)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: %s",
+            i + 1, memory_name(options->values.memory),
+            options->values.memory == KVC_COMPOSED_IN_FLASH ? "on flash, where read compares keys as well"
+                                                            : "with system.values.memory = \"flash\"");
+    }
+    if ((does & KVC_COMPOSED_ON_VALUES) != 0 && config->stage[i].place != KVC_COMPOSED_FLASH && !either &&
+        gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
+        return FAIL(
+            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: on the "
+            "%s",
+            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
+    }
+    return KVC_OK;
+}
+
 /* Operations: each once, in their order, and on the side of their memory. */
 static enum kvc_status check_does(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
                                   struct kvc_diag *diag)
@@ -207,21 +307,19 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
         {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_HOT_SEARCH, "hot.fill", "hot.search"},
         {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_READ, "hot.fill", "read"},
     };
-    const struct kvc_composed_options *options = config->options;
     uint32_t does = config->stage[i].does, again = does & before & ~(uint32_t)KVC_COMPOSED_PARSE;
-    bool gpu = config->stage[i].place == KVC_COMPOSED_GPU;
     if (again != 0) {
         return FAIL(
             "system.stages.%u.does: found an operation that an earlier stage does already, allowed: each "
             "once",
             i + 1);
     }
-    if ((does & on_index) != 0 && config->index == NULL) {
+    if ((does & KVC_COMPOSED_ON_INDEX) != 0 && config->index == NULL) {
         return FAIL(
             "system.stages.%u.does: found an operation on the index, allowed: with system.index.kernel",
             i + 1);
     }
-    if ((does & on_values) != 0 && !config->has_values) {
+    if ((does & KVC_COMPOSED_ON_VALUES) != 0 && !config->has_values) {
         return FAIL(
             "system.stages.%u.does: found an operation on the values, allowed: with system.values.kernel",
             i + 1);
@@ -254,39 +352,7 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
                 i + 1, orders[j].name, needed, needed);
         }
     }
-    if ((does & on_index) != 0 && gpu != (options->index.memory == KVC_COMPOSED_IN_GPU)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the index, whose memory is \"%s\", allowed: on the "
-            "%s",
-            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
-    }
-    if ((does & on_hot) != 0 && gpu != (options->hot.memory == KVC_COMPOSED_IN_GPU)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the hot tier, whose memory is \"%s\", allowed: on "
-            "the %s",
-            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
-    }
-    if (config->stage[i].place == KVC_COMPOSED_FLASH &&
-        (does == 0 || (does & ~(uint32_t)(KVC_COMPOSED_WRITE | KVC_COMPOSED_READ)) != 0)) {
-        return FAIL("system.stages.%u.does: found %s, allowed on flash: write, read or both", i + 1,
-                    does == 0 ? "nothing" : "other operations");
-    }
-    if ((does & on_values) != 0 &&
-        (config->stage[i].place == KVC_COMPOSED_FLASH) != (options->values.memory == KVC_COMPOSED_IN_FLASH)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: %s",
-            i + 1, memory_name(options->values.memory),
-            options->values.memory == KVC_COMPOSED_IN_FLASH ? "on flash, where read compares keys as well"
-                                                            : "with system.values.memory = \"flash\"");
-    }
-    if ((does & on_values) != 0 && config->stage[i].place != KVC_COMPOSED_FLASH &&
-        gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: on the "
-            "%s",
-            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
-    }
-    return KVC_OK;
+    return check_sides(config, i, diag);
 }
 
 static enum kvc_status check_when(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
@@ -395,7 +461,7 @@ static enum kvc_status check_cores(const struct kvc_composed_config *config, str
     uint64_t cores = 0, most = config->cpu->cores * config->cpu->threads_per_core;
     for (uint32_t i = 0; i < config->pools; i++) {
         cores += config->pool[i].place == KVC_COMPOSED_CPU
-                     ? (uint64_t)config->pool[i].servers * config->pipelines
+                     ? (uint64_t)config->pool[i].servers * config->pool[i].cores * config->pipelines
                      : 0;
     }
     if (cores > most) {
@@ -495,8 +561,13 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
                     (unsigned long long)index);
     }
     for (uint32_t i = 0; i < HELD; i++) {
-        if (held[i].there && held[i].memory == KVC_COMPOSED_IN_GPU && config->gpu == NULL) {
+        bool there = held[i].there && held[i].memory == KVC_COMPOSED_IN_GPU;
+        if (there && config->gpu == NULL) {
             return FAIL("system.%s.memory: found \"gpu\", allowed: with node.gpu", held[i].option);
+        }
+        if (there && config->gpu->shares_memory) {
+            return FAIL("system.%s.memory: found \"gpu\", but \"%s\" uses host memory; allowed: host",
+                        held[i].option, config->gpu->name);
         }
     }
     enum kvc_status status = check_fits(held, HELD, KVC_COMPOSED_IN_HOST, "host memory", config->dram->name,

@@ -243,7 +243,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
         kvc_slice_mover_own_host(&user->database, (uint32_t)device.database);
     }
     if (config->on_network) {
-        open_route(user, &user->rx, simulation->platform, device.clients, device.dram);
+        bool past_host = config->stage[0].options->memory == KVC_COMPOSED_IN_GPU;
+        open_route(user, &user->rx, simulation->platform, device.clients,
+                   past_host ? device.copy : device.dram);
         open_route(user, &user->tx, simulation->platform, device.dram, device.clients);
     }
     if (device.copy != KVC_SOCKET_NONE) {

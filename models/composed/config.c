@@ -53,7 +53,7 @@ static uint32_t servers_of(const struct kvc_composed_config *config,
 {
     switch ((enum kvc_composed_place)options->on) {
     case KVC_COMPOSED_CPU:
-        return (uint32_t)options->cores;
+        return options->split ? 1 : (uint32_t)options->cores;
     case KVC_COMPOSED_GPU:
         return (uint32_t)options->streams;
     case KVC_COMPOSED_DATABASE:
@@ -98,12 +98,15 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
             (struct kvc_composed_pool){.first = first,
                                        .place = stage->place,
                                        .servers = servers_of(config, mine),
+                                       .cores = mine->split ? (uint32_t)mine->cores : 1,
                                        .of_node = is_link(stage->place),
                                        .takes_all = kvc_composed_is_away(stage->place)};
     } else {
         stage->pool = config->stage[partner].pool;
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-        if (pool->place != stage->place || pool->servers != servers_of(config, mine)) {
+        bool same =
+            pool->servers == servers_of(config, mine) && pool->cores == (mine->split ? mine->cores : 1);
+        if (pool->place != stage->place || !same) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "system.stages.%u.pool: found \"%s\", allowed: a pool of stages on the same "
                                  "device with as many cores or streams; stage \"%s\" has others",
@@ -176,8 +179,12 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
     const struct kvc_node *node = &scenario->node;
     const struct kvc_composed_options *options = config->options;
     double keys = (double)workload->keys / config->shards, share;
-    bool index_here = config->index != NULL && options->index.memory == KVC_COMPOSED_IN_HOST;
-    bool values_here = config->has_values && options->values.memory == KVC_COMPOSED_IN_HOST;
+    bool index_here = false, values_here = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool core = config->stage[i].place == KVC_COMPOSED_CPU;
+        index_here |= core && (config->stage[i].does & KVC_COMPOSED_ON_INDEX) != 0;
+        values_here |= core && (config->stage[i].does & KVC_COMPOSED_ON_VALUES) != 0;
+    }
     struct kvc_reuse reuse = {0};
     if (values_here) {
         reuse.bytes_per_key += ceil(config->means.touched_bytes / LINE_BYTES) * LINE_BYTES;
@@ -202,7 +209,8 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
             (node->huge_pages ? 0 : small_ns) +
             kvc_dram_contention_ns(config->dram, node->co_runner_bytes_per_s, reuse.footprint_bytes);
     }
-    bool on_gpu = config->index != NULL && !index_here && config->gpu != NULL;
+    bool on_gpu =
+        config->index != NULL && options->index.memory == KVC_COMPOSED_IN_GPU && config->gpu != NULL;
     if (steady && on_gpu && kvc_gpu_l2_reach_bytes(config->gpu) > 0) {
         const struct kvc_reuse lines = {.bytes_per_key = LINE_BYTES,
                                         .footprint_bytes = config->index_bytes,
@@ -331,6 +339,8 @@ static void set_frames(struct kvc_composed_config *config, const struct kvc_scen
                                         : DEFAULT_FRAME;
     config->frame_requests =
         kvc_fill_most(workload, workload->frame_requests > 0 ? (uint32_t)workload->frame_requests : fits);
+    /* A client gets what it has sent in a frame together. */
+    config->frame_answers = workload->frame_requests > 0 ? config->frame_requests : UINT32_MAX;
     config->frame_mean = kvc_fill_mean(workload, config->frame_requests);
     config->frame_most = config->frame_requests;
     for (uint32_t i = 0; i < config->stages; i++) {
@@ -374,7 +384,8 @@ static void imply(struct kvc_composed_config *config, uint32_t operation, uint32
         return;
     }
     for (uint32_t i = 0; i < config->stages; i++) {
-        if ((config->stage[i].does & with) != 0) {
+        bool can = operation != KVC_COMPOSED_WRITE || config->stage[i].place == KVC_COMPOSED_CPU;
+        if (can && (config->stage[i].does & with) != 0) {
             config->stage[i].does |= operation;
             return;
         }

@@ -50,7 +50,13 @@ enum kvc_composed_place {
 };
 
 /* What the numbers of a piece of work count for. */
-enum kvc_composed_per { KVC_COMPOSED_PER_REQUEST, KVC_COMPOSED_PER_BATCH, KVC_COMPOSED_PER_BYTE };
+enum kvc_composed_per {
+    KVC_COMPOSED_PER_REQUEST,
+    KVC_COMPOSED_PER_BATCH,
+    KVC_COMPOSED_PER_BYTE,
+    KVC_COMPOSED_PER_BLOCK, /* Each block of a kernel, beside the work of its requests. */
+    KVC_COMPOSED_PERS,
+};
 
 /* Operations on the real structures, as bits, in the order in which a stage does them. */
 enum kvc_composed_does {
@@ -67,6 +73,11 @@ enum kvc_composed_does {
     KVC_COMPOSED_HOT_FILL =
         1 << 9, /* Copies found items that it lacks into it, and evicts others for them. */
     KVC_COMPOSED_HOT_ERASE = 1 << 10, /* Takes the keys of SETs and DELETEs out of it. */
+};
+
+enum {
+    KVC_COMPOSED_ON_INDEX = KVC_COMPOSED_SEARCH | KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE,
+    KVC_COMPOSED_ON_VALUES = KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ,
 };
 
 /* Conditions of a stage, as bits. Those of one kind are alternatives. */
@@ -140,6 +151,10 @@ struct kvc_composed_stage_options {
     char name[KVC_TEXT_MAX];
     int on; /* enum kvc_composed_place. */
     uint64_t cores, streams, interval;
+    bool split;                /* All cores serve one job at a time. */
+    uint64_t block, threads;   /* GPU: requests of a thread block, and threads of each; 0: no blocks. */
+    double block_memory_bytes; /* GPU: shared memory of a block. */
+    int memory;                /* NIC: enum kvc_composed_memory that receives packets. */
     char pool[KVC_TEXT_MAX];
     struct kvc_composed_work own; /* Stated in the stage itself. */
     uint32_t work_count;
@@ -181,6 +196,7 @@ extern const struct kvc_option_table kvc_composed_option_table;
 struct kvc_composed_pool {
     enum kvc_composed_place place;
     uint32_t servers; /* Servers in a pipeline, or in the node if it is shared. */
+    uint32_t cores;   /* CPU: cores of a server. */
     bool of_node;     /* One for all pipelines. */
     uint32_t first;   /* Number of its first queue; each pipeline has one, or the node. */
     bool takes_all;   /* Jobs need no free server: the device has queues of its own. */
@@ -192,8 +208,8 @@ struct kvc_composed_stage {
     enum kvc_composed_place place;
     uint32_t pool; /* Number of its pool. */
     uint32_t does; /* Bits of enum kvc_composed_does, with what no stage states (kvc_composed_resolve()). */
-    struct kvc_composed_work per[KVC_COMPOSED_PER_BYTE + 1]; /* Sums of its work by enum kvc_composed_per. */
-    uint32_t works;                                          /* A bit for each of these that is not 0. */
+    struct kvc_composed_work per[KVC_COMPOSED_PERS]; /* Sums of its work by enum kvc_composed_per. */
+    uint32_t works;                                  /* A bit for each of these that is not 0. */
 };
 
 struct kvc_composed_config {
@@ -217,6 +233,7 @@ struct kvc_composed_config {
     uint32_t batch_most;                /* Requests that a batch has room for. */
     uint64_t outstanding;               /* Saturating load: requests of a node in flight. */
     uint32_t frame_requests;            /* Requests of a frame at most. */
+    uint32_t frame_answers;             /* Responses of a frame at most, if they fit. */
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
@@ -262,6 +279,12 @@ static inline bool kvc_composed_is_storage(enum kvc_composed_place place)
 static inline bool kvc_composed_is_away(enum kvc_composed_place place)
 {
     return kvc_composed_is_storage(place) || place == KVC_COMPOSED_NODE;
+}
+
+/* Returns whether cores and GPU use the same memory, and so the structures of each other. */
+static inline bool kvc_composed_shares_memory(const struct kvc_composed_config *config)
+{
+    return config->gpu != NULL && config->gpu->shares_memory;
 }
 
 /* Returns the configuration of a resolved scenario. */

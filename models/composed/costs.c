@@ -3,8 +3,9 @@
 #include <math.h>
 
 #include "models/cuckoo_store/launch.h"
+#include "sim/devices/gpu_blocks.h"
 
-enum { LINE_BYTES = 64 };
+enum { LINE_BYTES = 64, SECTOR_BYTES = 32 };
 
 void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_composed_counts *counts,
                              double times)
@@ -42,7 +43,8 @@ static struct kvc_composed_work work_of(const struct kvc_composed_stage *stage,
                                         const struct kvc_composed_counts *counts)
 {
     struct kvc_composed_work sum = {0};
-    for (int per = 0; stage->works >> per != 0; per++) {
+    uint32_t works = stage->works & ((1u << KVC_COMPOSED_PER_BLOCK) - 1);
+    for (int per = 0; works >> per != 0; per++) {
         const struct kvc_composed_work *work = &stage->per[per];
         double times = times_of(stage, counts, per);
         sum.cycles += times * work->cycles;
@@ -107,8 +109,10 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     if (work.instructions > 0) {
         compute_ns += work.instructions * kvc_cpu_instruction_ns(cpu);
     }
+    double cores = fmax(fmin(config->pool[stage->pool].cores, counts->requests), 1);
     /* Lines of different requests overlap; those of one request wait for each other. */
-    double together = stage->options->overlap < counts->requests ? stage->options->overlap : counts->requests;
+    double of_core = counts->requests / cores;
+    double together = stage->options->overlap < of_core ? stage->options->overlap : of_core;
     double overlap = together > 1 ? together : 1;
     double stall_ns = touched.random * config->line_ns / overlap + touched.packets * kvc_cpu_llc_hit_ns(cpu) +
                       touched.following * dram->next_line_ns +
@@ -117,8 +121,9 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     double in_order = touched.following * missed * (double)dram->line_bytes + touched.streamed_bytes +
                       touched.passing_bytes;
     compute_ns /= pace->core_speed;
-    return (struct kvc_composed_cost){.busy_ns = compute_ns + stall_ns,
-                                      .compute_ns = compute_ns,
+    double core_ns = compute_ns + stall_ns;
+    return (struct kvc_composed_cost){.busy_ns = core_ns / cores,
+                                      .core_ns = core_ns,
                                       .channel_ns = touched.random * missed * config->channel_line_ns +
                                                     in_order * config->channel_byte_ns};
 }
@@ -151,17 +156,113 @@ static void add_kernel(const struct kvc_composed_config *config, const struct kv
     sum->alone_ns += kernel.alone_ns;
 }
 
-static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *config,
-                                         const struct kvc_composed_stage *stage,
-                                         const struct kvc_composed_counts *counts, uint32_t clock)
+/* By how much longer instructions take than at the fastest clock. */
+static double slower_frac(const struct kvc_gpu *gpu, uint32_t clock)
+{
+    return gpu->clocks[0].core_hz / gpu->clocks[clock].core_hz;
+}
+
+/* Lines of packets that a kernel parses: whole sectors, of which each has a thread. */
+static double parsed_lines(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
+                           const struct kvc_composed_counts *counts)
+{
+    double packets = ceil(counts->requests / config->frame_requests);
+    double header_bytes = config->nic != NULL ? (double)config->nic->packet_header_bytes : 0;
+    bool parses = (stage->does & KVC_COMPOSED_PARSE) != 0 && packets > 0;
+    return parses ? packets * ceil((header_bytes + counts->request_bytes / packets) / SECTOR_BYTES) *
+                        SECTOR_BYTES / LINE_BYTES
+                  : 0;
+}
+
+static double index_lines(const struct kvc_composed_counts *counts)
+{
+    return counts->search_lines + counts->insert_lines + counts->erase_lines;
+}
+
+/* A kernel whose blocks each serve some requests. */
+static struct kvc_gpu_kernel block_kernel(const struct kvc_composed_config *config,
+                                          const struct kvc_composed_stage *stage,
+                                          const struct kvc_composed_counts *counts, uint32_t clock)
+{
+    const struct kvc_composed_work work = work_of(stage, counts), *each = &stage->per[KVC_COMPOSED_PER_BLOCK];
+    const struct kvc_composed_stage_options *options = stage->options;
+    const struct kvc_gpu_block_work blocks = {.jobs = counts->requests,
+                                              .block_jobs = (uint32_t)options->block,
+                                              .threads = (uint32_t)(options->block * options->threads),
+                                              .shared_bytes = options->block_memory_bytes,
+                                              .job_cycles = work.cycles / fmax(counts->requests, 1),
+                                              .block_cycles = each->cycles,
+                                              .accesses = each->lines,
+                                              .sectors =
+                                                  (double)LINE_BYTES / SECTOR_BYTES *
+                                                  (parsed_lines(config, stage, counts) + index_lines(counts) +
+                                                   counts->item_lines + counts->compared + work.lines)};
+    struct kvc_gpu_grid grid = kvc_gpu_grid_of(config->gpu, &config->gpu->clocks[clock], &blocks);
+    grid.alone_ns += each->ns;
+    struct kvc_gpu_kernel kernel = kvc_gpu_grid_kernel(config->gpu, &grid);
+    kernel.amount_ns += work.ns;
+    kernel.alone_ns += work.ns;
+    return kernel;
+}
+
+/* A kernel of a GPU that uses host memory: each request has a thread, whose lines wait for one another. */
+static struct kvc_composed_cost shared_cost(const struct kvc_composed_config *config,
+                                            const struct kvc_composed_stage *stage,
+                                            const struct kvc_composed_counts *counts,
+                                            const struct kvc_composed_pace *pace)
 {
     const struct kvc_gpu *gpu = config->gpu;
+    const struct kvc_dram *dram = config->dram;
+    const struct kvc_composed_work work = work_of(stage, counts);
+    double threads = fmax(times_of(stage, counts, KVC_COMPOSED_PER_REQUEST), 1);
+    bool parses = (stage->does & KVC_COMPOSED_PARSE) != 0;
+    double random = index_lines(counts) + counts->items + counts->compared + work.lines,
+           following = counts->item_lines - counts->items;
+    const struct kvc_gpu_waves waves = {.threads = threads,
+                                        .instructions = (work.instructions + work.cycles) / threads,
+                                        .depth = (random + following) / threads,
+                                        .random = random / threads,
+                                        .bytes = config->index_bytes + config->value_bytes};
+    const struct kvc_dram_load load = {.random_reads = random,
+                                       .random_writes = counts->insert_lines + counts->erase_lines,
+                                       .streamed_bytes = following * dram->line_bytes + work.bytes +
+                                                         (parses ? counts->request_bytes : 0)};
+    double channel_ns = kvc_dram_channel_ns(dram, &load);
+    double memory_ns = channel_ns / kvc_dram_channels(dram);
+    double slower = slower_frac(gpu, pace->gpu_clock);
+    struct kvc_gpu_kernel kernel = {
+        .latency_ns = gpu->launch_ns,
+        .amount_ns = fmax(kvc_gpu_waves_amount_ns(gpu, &waves) * slower, memory_ns) + work.ns,
+        .alone_ns = fmax(kvc_gpu_waves_ns(gpu, &waves) * slower, memory_ns) + work.ns};
+    return (struct kvc_composed_cost){
+        .busy_ns = kernel.latency_ns + kernel.alone_ns, .channel_ns = channel_ns, .kernel = kernel};
+}
+
+static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *config,
+                                         const struct kvc_composed_stage *stage,
+                                         const struct kvc_composed_counts *counts,
+                                         const struct kvc_composed_pace *pace)
+{
+    const struct kvc_gpu *gpu = config->gpu;
+    uint32_t clock = pace->gpu_clock, writes = KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE;
+    bool only_writes = (stage->does & writes) != 0 && (stage->does & ~writes) == 0;
+    if (only_writes && counts->inserts + counts->erases <= 0) { /* No kernel is launched for nothing. */
+        return (struct kvc_composed_cost){0};
+    }
+    if (gpu->shares_memory) {
+        return shared_cost(config, stage, counts, pace);
+    }
+    if (stage->options->block > 0) {
+        struct kvc_gpu_kernel blocks = block_kernel(config, stage, counts, clock);
+        return (struct kvc_composed_cost){.busy_ns = blocks.latency_ns + blocks.alone_ns, .kernel = blocks};
+    }
     struct kvc_composed_work work = work_of(stage, counts);
     struct kvc_gpu_kernel kernel = {.latency_ns = gpu->launch_ns};
     add_kernel(config, stage, clock, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
     add_kernel(config, stage, clock, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
                counts->insert_lines + counts->erase_lines, &kernel);
-    double accesses = work.lines + counts->item_lines + counts->compared;
+    double accesses =
+        work.lines + counts->item_lines + counts->compared + parsed_lines(config, stage, counts);
     if (accesses > 0) {
         double amount_ns = 2 * accesses / kvc_gpu_sectors_per_s(gpu) * 1e9;
         kernel.amount_ns += amount_ns;
@@ -171,10 +272,8 @@ static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *confi
     if (instructions > 0) {
         const struct kvc_gpu_waves waves = {.threads = counts->requests,
                                             .instructions = instructions / fmax(counts->requests, 1)};
-        double slower = gpu->clocks[0].core_hz / gpu->clocks[clock].core_hz;
-        double waves_ns = kvc_gpu_waves_ns(gpu, &waves) * slower;
-        kernel.amount_ns += waves_ns;
-        kernel.alone_ns += waves_ns;
+        kernel.amount_ns += kvc_gpu_waves_amount_ns(gpu, &waves) * slower_frac(gpu, clock);
+        kernel.alone_ns += kvc_gpu_waves_ns(gpu, &waves) * slower_frac(gpu, clock);
     }
     kernel.amount_ns += work.ns;
     kernel.alone_ns += work.ns;
@@ -331,7 +430,7 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
     case KVC_COMPOSED_CPU:
         return core_cost(config, stage, counts, pace);
     case KVC_COMPOSED_GPU:
-        return gpu_cost(config, stage, counts, pace->gpu_clock);
+        return gpu_cost(config, stage, counts, pace);
     case KVC_COMPOSED_FPGA:
         cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
         cost.latency_ns = pipeline_ns(config->fpga, stage, counts);
@@ -351,7 +450,12 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
     case KVC_COMPOSED_NIC_TX:
         cost.bytes = bytes_of(stage, counts) +
                      (stage->place == KVC_COMPOSED_NIC_RX ? counts->request_bytes : counts->response_bytes);
-        cost.busy_ns = kvc_nic_wire_ns(config->nic, cost.bytes, 1);
+        cost.busy_ns =
+            kvc_nic_frames_ns(config->nic, cost.bytes, counts->requests / config->frame_answers, 1);
+        if (stage->options->memory == KVC_COMPOSED_IN_GPU) { /* Packets go on over the link at once. */
+            cost.busy_ns = fmax(cost.busy_ns, kvc_pcie_h2d_ns(config->pcie, cost.bytes));
+            return cost;
+        }
         break;
     case KVC_COMPOSED_PCIE_DOWN:
     case KVC_COMPOSED_PCIE_UP:

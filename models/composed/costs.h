@@ -37,7 +37,7 @@ void kvc_composed_counts_add(struct kvc_composed_counts *sum, const struct kvc_c
 struct kvc_composed_cost {
     double busy_ns;    /* Time for which it occupies a server; on a GPU, that of its kernel alone [ns]. */
     double latency_ns; /* Time after it until the batch reaches the next stage [ns]. */
-    double compute_ns; /* CPU: the part of busy_ns in which a core computes [ns]. */
+    double core_ns;    /* CPU: time of all cores that share the batch [ns]. */
     double root_ns;    /* Links: time for which it occupies the root complex in its direction [ns]. */
     double channel_ns; /* Time for which it occupies channels of host memory, summed over them [ns]. */
     double bytes;      /* Links: bytes that cross it. */

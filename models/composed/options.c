@@ -10,7 +10,7 @@ static const char *const memories[] = {"host", "gpu", NULL};
 static const char *const value_memories[] = {"host", "gpu", "flash", NULL};
 static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx", "pcie.down",
                                      "pcie.up", "database", "flash", "node",   NULL};
-static const char *const pers[] = {"request", "batch", "byte", NULL};
+static const char *const pers[] = {"request", "batch", "byte", "block", NULL};
 static const char *const operations[] = {"parse",    "write",    "search",    "insert",
                                          "erase",    "compare",  "read",      "hot.search",
                                          "hot.read", "hot.fill", "hot.erase", NULL};
@@ -124,8 +124,8 @@ static const struct kvc_option_table batch_options =
             "in addition to the requests and responses"),                                                     \
         KVC_CHOICE_ROW(                                                                                       \
             of, "per", member per, pers, "request",                                                           \
-            "what the numbers are for: each request, each batch (or frame), or each byte of keys and "        \
-            "values")
+            "what the numbers are for: each request, each batch (or frame), each byte of keys and values, "   \
+            "or each block of a GPU's kernel")
 
 static const struct kvc_option work_rows[] = {WORK_ROWS(kvc_composed_work, )};
 
@@ -141,8 +141,22 @@ static const struct kvc_option stage_rows[] = {
         "after ns"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "cores", cores, 1, 1024, "1",
                   "cpu: cores of each pipeline that serve the stage; more of them serve more requests"),
+    KVC_BOOL_ROW(kvc_composed_stage_options, "split", split, "false",
+                 "cpu: whether all cores serve one batch or frame at a time, each a part of its requests"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "streams", streams, 1, 128, "1",
                   "gpu: kernels of each pipeline's stage that run at a time; more of them hide more latency"),
+    KVC_COUNT_ROW(
+        kvc_composed_stage_options, "block", block, 0, 1024, "0",
+        "gpu: requests of a thread block, which a multiprocessor serves; `cycles` are then those of a "
+        "multiprocessor, and `lines` per = \"block\" wait for one another; 0: threads of index operations"),
+    KVC_COUNT_ROW(kvc_composed_stage_options, "threads", threads, 1, 64, "1",
+                  "gpu: threads of a request in a block; more of them leave room for fewer blocks"),
+    KVC_REAL_ROW(
+        kvc_composed_stage_options, "block_memory", block_memory_bytes, KVC_UNIT_BYTES, 0, 1e6, "0B",
+        "gpu: shared memory of a block; more of it leaves room for fewer blocks on a multiprocessor"),
+    KVC_CHOICE_ROW(
+        kvc_composed_stage_options, "memory", memory, memories, "host",
+        "nic.rx: memory into which the NIC writes packets; gpu: over the PCIe link, past host memory"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "interval", interval, 1, 1000000, "1",
                   "fpga: clocks from the start of one request to that of the next; fewer raise the limit"),
     KVC_TEXT_ROW(kvc_composed_stage_options, "pool", pool, "",
@@ -153,7 +167,7 @@ static const struct kvc_option stage_rows[] = {
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "does", does, operations, "",
         "operations on the real index and values, whose lines are charged to the stage; "
-        "parse: reads the packet, which the NIC has put into the last-level cache; hot.search, hot.read: "
+        "parse: reads the packet, which the NIC has put into the last-level cache or the GPU's memory; hot.search, hot.read: "
         "answers GETs from the hot tier; hot.fill: copies what a GET has found elsewhere into it; "
         "hot.erase: takes what SETs and DELETEs change out of it; if no stage does write or erase, the first one "
         "that does parse or insert does it"),

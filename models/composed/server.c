@@ -70,10 +70,17 @@ static double end_shared(struct kvc_composed_server *server, struct kvc_composed
     return wait_ns > nothing_ns ? wait_ns : 0;
 }
 
+/* Whether a stage has the responses of a job one after the other. Those of a burst are there at its end,
+ * because a core that overlaps their stalls has none of them before. */
+static bool fills_in_turn(const struct kvc_composed_config *config, uint32_t stage)
+{
+    return config->stage[stage].place == KVC_COMPOSED_CPU && config->stage[stage].options->burst == 1;
+}
+
 /* Whether a stage's responses leave while it fills them. */
 static bool streams_out(const struct kvc_composed_config *config, uint32_t stage)
 {
-    return stage + 2 == config->stages && config->stage[stage].place == KVC_COMPOSED_CPU &&
+    return stage + 2 == config->stages && fills_in_turn(config, stage) &&
            config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
 }
 
@@ -299,7 +306,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
         leave_station(server, station, now_ns);
         return;
     }
-    double began_ns = streamed || config->stage[stage].place == KVC_COMPOSED_CPU ? job->began_ns : now_ns;
+    double began_ns = fills_in_turn(config, stage) ? job->began_ns : now_ns;
     double before_ns = 0, after_ns = 0;
     if (streamed) {
         before_ns = job->backlog_ns;
@@ -451,7 +458,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
     count_work(server, station, stage, cost.busy_ns);
-    server->place_ns[at->place] += cost.busy_ns;
+    server->place_ns[at->place] += at->place == KVC_COMPOSED_CPU ? cost.core_ns : cost.busy_ns;
     if (streams_out(config, stage) && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, cost.busy_ns);
     }

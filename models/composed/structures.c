@@ -287,7 +287,9 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
                                                     .out_bytes = KVC_MEGAKV_SLAB_VALUE_MAX,
                                                     .out_position = &structures->values_position,
                                                     .result = structures->result};
+        uint64_t before = shard->slab_stats.reads;
         kvc_megakv_slab_read(shard->slab, &reads, &shard->slab_stats);
+        shard->slab_stats.reads = before; /* Only GETs count, see below. */
     }
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->op[i] != KVC_OP_GET || job->kept[i] == 0 || job->hot[i] != 0) {
@@ -299,6 +301,9 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
         job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
         gets++;
         hits += hit;
+    }
+    if (shard != NULL && shard->slab != NULL) {
+        shard->slab_stats.reads += gets;
     }
     kvc_composed_share_learn(&structures->hits, gets, hits);
     for (uint32_t i = 0; i < rows->count && job->kept_count < rows->count; i++) {

@@ -32,14 +32,18 @@ struct stage {
     double batch_ns; /* Further work for each batch; 0: none. */
     double overlap;
     const char *full; /* What becomes of those that find the queue full. */
-    bool background, shared;
+    bool background, shared, split, past_host;
+    uint32_t block, threads; /* Of a kernel of blocks; 0: it has none. */
+    double block_cycles, block_lines;
 };
 
 struct composition {
     uint32_t pipelines, sockets, stages, per_frame;
     const char *gpu, *pcie; /* NULL: none. */
     bool has_fpga, has_database, has_node, receives, sends;
-    uint32_t index; /* Number of its kernel; 0: none. */
+    bool one_memory; /* The GPU uses host memory. */
+    bool past_host;  /* Packets go into GPU memory. */
+    uint32_t index;  /* Number of its kernel; 0: none. */
     bool has_values, logs, index_there, values_there, values_on_flash;
     const char *flash;
     bool has_hot, hot_there;
@@ -200,7 +204,7 @@ static void add_filler(struct kvc_rng *rng, struct composition *drawn)
 static bool is_there(const struct composition *drawn, uint32_t operation)
 {
     return (operation & (SEARCH | INSERT | ERASE)) != 0 ? drawn->index_there
-           : operation == PARSE                         ? false
+           : operation == PARSE                         ? drawn->past_host
            : operation >= HOT_SEARCH                    ? drawn->hot_there
                                                         : drawn->values_there;
 }
@@ -430,20 +434,59 @@ static void draw_storage(uint64_t seed, struct composition *drawn)
     drawn->fixed_times = happens(rng, 0.3);
 }
 
+/* Kernels of blocks, GPUs that use host memory and cores that share a batch have numbers of their own, too.
+ */
+static void draw_memory(struct kvc_rng *rng, struct composition *drawn)
+{
+    bool is_new = drawn->gpu != NULL && strcmp(drawn->gpu, "h200") == 0;
+    if (drawn->gpu != NULL && !is_new && happens(rng, 0.5)) {
+        drawn->gpu = "a10-7850k-gpu";
+        drawn->one_memory = true;
+    }
+    drawn->past_host = is_new && drawn->receives && happens(rng, 0.4);
+}
+
+static void draw_kernels(struct kvc_rng *rng, struct composition *drawn)
+{
+    bool is_new = drawn->gpu != NULL && strcmp(drawn->gpu, "h200") == 0;
+    for (uint32_t i = 0; i < drawn->stages; i++) {
+        struct stage *stage = &drawn->stage[i];
+        stage->past_host = drawn->past_host && is_on(stage, "nic.rx");
+        /* Faster cores take smaller bursts, for which a GPU behind them needs more launches. */
+        bool splits = is_on(stage, "cpu") && stage->cores > 1 && stage->pool == 0 && stage->burst == 1;
+        stage->split = splits && happens(rng, 0.2);
+        if (is_on(stage, "gpu") && drawn->one_memory && happens(rng, 0.5)) {
+            stage->work = "instructions";
+            stage->amount = between(rng, 10, 1000);
+        } else if (is_on(stage, "gpu") && is_new && happens(rng, 0.4)) {
+            stage->block = 16 << kvc_rng_below(rng, 4);
+            stage->threads = whole(rng, 1, 4);
+            stage->work = "cycles";
+            stage->amount = between(rng, 1, 100);
+            stage->block_cycles = between(rng, 100, 10000);
+            stage->block_lines = happens(rng, 0.5) ? between(rng, 0.5, 8) : 0;
+            stage->per = NULL;
+        }
+    }
+}
+
 static void draw(uint64_t seed, struct composition *drawn)
 {
     static const char *const spreads[] = {"connections", "turns", "keys"};
-    struct kvc_rng rng;
+    struct kvc_rng rng, kernels;
     kvc_rng_init(&rng, seed, "composition", 0);
+    kvc_rng_init(&kernels, seed, "composition kernels", 0);
     *drawn = (struct composition){.pcie = NULL};
     draw_machine(&rng, drawn);
     draw_storage(seed, drawn);
+    draw_memory(&kernels, drawn);
     draw_structures(&rng, drawn);
     draw_hot(seed, drawn);
     draw_stages(&rng, drawn);
     draw_batches(&rng, drawn);
     draw_pools(&rng, drawn);
     draw_options(&rng, drawn);
+    draw_kernels(&kernels, drawn);
     fit_cores(drawn);
     drawn->spread = spreads[kvc_rng_below(&rng, 3)];
     drawn->per_frame = strcmp(drawn->spread, "keys") == 0 || happens(&rng, 0.2) ? 1
@@ -500,9 +543,15 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
         put(writer, ", %s = %.4g", stage->work, stage->amount);
         put_words(writer, "per", stage->per);
     }
-    if (stage->batch_ns > 0) {
+    if (stage->block > 0) {
+        put(writer,
+            ", block = %u, threads = %u, block_memory = \"1KiB\", work = { { ns = %.0f, per = \"batch\" }, { cycles "
+            "= %.4g, lines = %.4g, per = \"block\" } }",
+            stage->block, stage->threads, stage->batch_ns, stage->block_cycles, stage->block_lines);
+    } else if (stage->batch_ns > 0) {
         put(writer, ", work = { { ns = %.0f, per = \"batch\" } }", stage->batch_ns);
     }
+    put(writer, "%s%s", stage->split ? ", split = true" : "", stage->past_host ? ", memory = \"gpu\"" : "");
     put_words(writer, "when", stage->when);
     put_words(writer, "of", stage->of);
     if (stage->does != 0) {
@@ -572,7 +621,7 @@ static void put_system(struct writer *writer, const struct composition *drawn,
         put(writer, "    outstanding = %u,\n", drawn->outstanding * drawn->pipelines * use->pipelines_times);
     }
     put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
-        drawn->index_there ? ", memory = \"gpu\"" : "");
+        drawn->index_there && !drawn->one_memory ? ", memory = \"gpu\"" : "");
     if (drawn->has_values) {
         bool logs = drawn->logs || drawn->values_on_flash;
         put(writer, "    values = { kernel = \"%s\"%s%s },\n", logs ? "log" : "slab",
@@ -619,7 +668,8 @@ void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
     put_system(&writer, &drawn, use);
     put(&writer, "  node = { sockets = %u", drawn.sockets);
     if (drawn.gpu != NULL) {
-        put(&writer, ", gpu = \"%s\", pcie = \"%s\"", drawn.gpu, drawn.pcie);
+        const char *launch = drawn.one_memory ? ", launch = \"3.5us\"" : ""; /* As from a queue of HSA. */
+        put(&writer, ", gpu = { base = \"%s\"%s }, pcie = \"%s\"", drawn.gpu, launch, drawn.pcie);
     }
     if (drawn.has_database) {
         put(&writer, ", database = { base = \"mysql-bg\", queries = %u, read = \"%.0fns\", times = \"%s\" }",
