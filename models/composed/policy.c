@@ -56,12 +56,18 @@ static void add_choice(struct kvc_composed_policy *policy, enum choice sets, uin
         .number = number, .min = min, .max = max, .is_whole = sets == COUNT || sets == CORES};
 }
 
-/* Returns the cores of a pipeline. */
+/* Cores that share each job stay together. */
+static bool moves_cores(const struct kvc_composed_pool *pool)
+{
+    return pool->place == KVC_COMPOSED_CPU && pool->cores == 1;
+}
+
+/* Returns the cores of a pipeline that a policy may move. */
 static uint32_t cores_of(const struct kvc_composed_config *config)
 {
     uint32_t cores = 0;
     for (uint32_t i = 0; i < config->pools; i++) {
-        cores += config->pool[i].place == KVC_COMPOSED_CPU ? config->pool[i].servers : 0;
+        cores += moves_cores(&config->pool[i]) ? config->pool[i].servers : 0;
     }
     return cores;
 }
@@ -90,7 +96,7 @@ static void add_choices(struct kvc_composed_policy *policy)
     for (uint32_t i = 0; i < config->stages; i++) {
         uint32_t pool = config->stage[i].pool, servers = config->pool[pool].servers;
         bool first = (uint32_t)__builtin_ctz(config->pool[pool].stages) == i;
-        if (config->stage[i].place == KVC_COMPOSED_CPU && first && servers < cores) {
+        if (moves_cores(&config->pool[pool]) && first && servers < cores) {
             add_choice(policy, CORES, pool,
                        (struct kvc_store_number){"stages", config->stage[i].options->name, "cores", servers},
                        1, cores);

@@ -875,9 +875,10 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         struct kvc_composed_job *job = job_of(server, event->tag);
         double wait_ns = end_shared(server, job, event->unit, now_ns);
         if (wait_ns > 0) {
-            bool core = server->config->stage[event->unit].place == KVC_COMPOSED_CPU;
+            const struct kvc_composed_stage *at = &server->config->stage[event->unit];
+            bool core = at->place == KVC_COMPOSED_CPU;
             count_work(server, station_of(server, event->unit, job->pipeline), event->unit, wait_ns);
-            server->place_ns[KVC_COMPOSED_CPU] += core ? wait_ns : 0;
+            server->place_ns[KVC_COMPOSED_CPU] += core ? wait_ns * server->config->pool[at->pool].cores : 0;
             server->memory_wait_ns += core ? wait_ns : 0;
             kvc_events_add(&server->events, now_ns + wait_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
             break;
