@@ -582,7 +582,8 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
 /* Returns the next stage from `from` on that is the first one of a pool of cores; `stages`: there is none. */
 static uint32_t core_pool(const struct composition *drawn, uint32_t from)
 {
-    while (from < drawn->stages && !(is_on(&drawn->stage[from], "cpu") && !shares_pool(drawn, from))) {
+    while (from < drawn->stages &&
+           !(is_on(&drawn->stage[from], "cpu") && !shares_pool(drawn, from) && !drawn->stage[from].split)) {
         from++;
     }
     return from;
