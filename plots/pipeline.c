@@ -385,11 +385,12 @@ static void put_title(const struct picture *picture)
 static void write_picture(const struct picture *picture)
 {
     FILE *out = picture->out;
+    bool in_line = picture->wide && json_array_size(picture->stages) <= ABREAST;
     fprintf(
         out,
         "digraph pipeline {\n  graph [rankdir=%s, fontname=\"Sans\", fontsize=9, nodesep=0.15, ranksep=0.2, "
         "bgcolor=white, size=\"%s\", labelloc=t, label=<",
-        picture->wide ? "LR" : "TB", picture->wide ? "6.89,9" : "3.35,9");
+        in_line ? "LR" : "TB", picture->wide ? "6.89,9" : "3.35,9");
     put_title(picture);
     fprintf(out, ">];\n  node [shape=plain, color=\"#404040\", margin=\"0.05,0.02\", height=0.2, width=0.3, "
                  "fontname=\"Sans\", fontsize=9];\n  edge [fontname=\"Sans\", fontsize=8, arrowsize=0.6, "

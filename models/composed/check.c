@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/composed/closed_form/mix.h"
 #include "models/composed/config.h"
 #include "models/composed/index.h"
 #include "sim/devices/flash/flash_translation.h"
@@ -355,7 +356,18 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
     return check_sides(config, i, diag);
 }
 
-static enum kvc_status check_when(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
+/* Returns whether requests of one of the kinds from `first` to `last` meet the conditions of a stage. */
+static bool takes(uint32_t when, int first, int last)
+{
+    bool met = false;
+    for (int kind = first; kind <= last; kind++) {
+        met = met || kvc_composed_mix_meets(kind, false, when) || kvc_composed_mix_meets(kind, true, when);
+    }
+    return met;
+}
+
+static enum kvc_status check_when(const struct kvc_composed_config *config,
+                                  const struct kvc_workload *workload, uint32_t i, uint32_t before,
                                   struct kvc_diag *diag)
 {
     const struct kvc_composed_stage_options *stage = stage_at(config, i);
@@ -377,6 +389,17 @@ static enum kvc_status check_when(const struct kvc_composed_config *config, uint
         return FAIL(
             "system.stages.%u.when: found hot or cold, which is not known yet, allowed: after a stage that does %s",
             i + 1, by_index ? "search" : "hot.search");
+    }
+    bool loses_sets = (stage->does & (KVC_COMPOSED_WRITE | KVC_COMPOSED_INSERT)) != 0 &&
+                      !takes(stage->when, KVC_COMPOSED_KIND_SETS, KVC_COMPOSED_KIND_SETS);
+    bool loses_gets = (stage->does & (KVC_COMPOSED_SEARCH | KVC_COMPOSED_READ)) != 0 &&
+                      !takes(stage->when, KVC_COMPOSED_KIND_HOTS, KVC_COMPOSED_KIND_MISSES);
+    if ((loses_sets && workload->set_frac > 0) || (loses_gets && workload->get_frac > 0)) {
+        return FAIL(
+            "system.stages.%u.when: found a condition that no %s meets, but stage \"%s\" does their %s; allowed: "
+            "one that they meet",
+            i + 1, loses_sets ? "SET" : "GET", stage->name,
+            loses_sets ? "write or insert" : "search or read");
     }
     if (i + 1 == config->stages && (stage->when != 0 || stage->background || stage->every > 1)) {
         return FAIL("system.stages.%u.%s: found one, but the last stage answers all requests; allowed: none",
@@ -719,7 +742,7 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
             status = check_does(config, i, before, diag);
         }
         if (status == KVC_OK) {
-            status = check_when(config, i, before, diag);
+            status = check_when(config, &scenario->workload, i, before, diag);
         }
         before |= config->stage[i].does;
     }

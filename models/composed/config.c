@@ -141,8 +141,9 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.batch.before: found \"%s\", allowed: the name of a stage, in front of which "
-            "batches form",
-            batch->before);
+            "batches form%s",
+            batch->before,
+            named ? "" : "; no stage is on a GPU, FPGA or PCIe link, where they form by default");
     }
     if (named && !forms) {
         return kvc_diag_fail(

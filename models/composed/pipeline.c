@@ -262,4 +262,10 @@ void kvc_composed_pipeline(const struct kvc_scenario *scenario, struct kvc_pipel
         add_structure(pipeline, config, "values", &config->options->values,
                       KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ, config->value_bytes);
     }
+    if (config->has_hot) {
+        add_structure(pipeline, config, "hot", &config->options->hot,
+                      KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL |
+                          KVC_COMPOSED_HOT_ERASE,
+                      config->hot_index_bytes + config->hot_bytes);
+    }
 }
