@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/composed/policy.h"
+#include "models/composed/flow/policy.h"
 
 static void count_outcomes(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                            uint32_t first, uint32_t last)

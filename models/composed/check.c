@@ -106,6 +106,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     enum kvc_composed_place place = config->stage[i].place;
     bool later =
         stage->does != 0 && (stage->does & ~(uint32_t)(KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) == 0;
+    uint32_t all_of_pool = config->pool[config->stage[i].pool].stages;
     bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
     const uint32_t all = (1u << KVC_OP_COUNT) - 1;
     bool storage = kvc_composed_is_storage(place), away = kvc_composed_is_away(place);
@@ -124,6 +125,9 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
          place == KVC_COMPOSED_NIC_RX && config->gpu != NULL && !config->gpu->shares_memory},
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
         {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
+        {"steal", kvc_composed_steals(stage),
+         place == KVC_COMPOSED_CPU && !defers && !stage->shared && config->pipelines > 1},
+        {"priority", stage->priority != 0, (all_of_pool & (all_of_pool - 1)) != 0},
         {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
         {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || gpu},
         {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !away && !defers},
@@ -187,6 +191,42 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         return FAIL(
             "node.pcie: \"%s\" does not state bulk copies (h2d, d2h, latency), which stage \"%s\" needs",
             config->pcie->name, stage->name);
+    }
+    return KVC_OK;
+}
+
+/* Stages beside others. They work for the same jobs, which wait for all of them. */
+static enum kvc_status check_beside(const struct kvc_composed_config *config, uint32_t i,
+                                    struct kvc_diag *diag)
+{
+    const struct kvc_composed_stage *stage = &config->stage[i];
+    const struct kvc_composed_stage_options *options = stage->options;
+    if (stage->first == stage->last) {
+        return options->beside[0] == '\0'
+                   ? KVC_OK
+                   : FAIL(
+                         "system.stages.%u.beside: found \"%.40s\", allowed: the name of the stage before it, or what "
+                         "that one is beside",
+                         i + 1, options->beside);
+    }
+    const char *wrong = options->burst > 1                                             ? "burst"
+                        : options->every > 1                                           ? "every"
+                        : options->background                                          ? "background"
+                        : i > stage->first && options->when != 0                       ? "when"
+                        : i > stage->first && options->queue > 0                       ? "queue"
+                        : i > stage->first && kvc_composed_is_storage(stage->place)    ? "on"
+                        : i > stage->first && i == config->batched                     ? "beside"
+                        : stage->last + 1 == config->stages && i == config->stages - 1 ? "beside"
+                                                                                       : NULL;
+    if (wrong != NULL) {
+        return FAIL("system.stages.%u.%s: found one that stages beside each other cannot have%s", i + 1,
+                    wrong,
+                    strcmp(wrong, "when") == 0 ? "; allowed: of, and when in the first of them"
+                    : strcmp(wrong, "beside") == 0
+                        ? i == config->batched ? ", allowed: batches that form in front of all of them"
+                                               : ", allowed: a last stage of its own, which answers"
+                    : strcmp(wrong, "queue") == 0 ? "; allowed: one in the first of them"
+                                                  : ", allowed: none");
     }
     return KVC_OK;
 }
@@ -292,9 +332,10 @@ static enum kvc_status check_sides(const struct kvc_composed_config *config, uin
     return KVC_OK;
 }
 
-/* Operations: each once, in their order, and on the side of their memory. */
+/* Operations: each once, in their order, and on the side of their memory. `before` are those that are done
+ * when the stage begins, `others` in addition those of stages beside it. */
 static enum kvc_status check_does(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
-                                  struct kvc_diag *diag)
+                                  uint32_t others, struct kvc_diag *diag)
 {
     static const struct {
         uint32_t operation, needs;
@@ -308,7 +349,7 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
         {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_HOT_SEARCH, "hot.fill", "hot.search"},
         {KVC_COMPOSED_HOT_FILL, KVC_COMPOSED_READ, "hot.fill", "read"},
     };
-    uint32_t does = config->stage[i].does, again = does & before & ~(uint32_t)KVC_COMPOSED_PARSE;
+    uint32_t does = config->stage[i].does, again = does & others & ~(uint32_t)KVC_COMPOSED_PARSE;
     if (again != 0) {
         return FAIL(
             "system.stages.%u.does: found an operation that an earlier stage does already, allowed: each "
@@ -731,23 +772,27 @@ static enum kvc_status check_policy(const struct kvc_composed_config *config, do
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    uint32_t before = 0;
+    uint32_t before = 0, all = 0; /* Operations of the stages before it; with those beside it. */
     enum kvc_status status = check_names(config, diag);
     for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
+        before = config->stage[i].first == i ? all : before;
         status = check_place(config, i, diag);
         if (status == KVC_OK) {
             status = check_queue(config, i, diag);
         }
         if (status == KVC_OK) {
-            status = check_does(config, i, before, diag);
+            status = check_beside(config, i, diag);
+        }
+        if (status == KVC_OK) {
+            status = check_does(config, i, before, all, diag);
         }
         if (status == KVC_OK) {
             status = check_when(config, &scenario->workload, i, before, diag);
         }
-        before |= config->stage[i].does;
+        all |= config->stage[i].does;
     }
     if (status == KVC_OK) {
-        status = check_served(config, &scenario->workload, before, diag);
+        status = check_served(config, &scenario->workload, all, diag);
     }
     if (status == KVC_OK) {
         status = check_database(scenario, diag);

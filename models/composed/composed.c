@@ -8,7 +8,7 @@
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/pipeline.h"
-#include "models/composed/policy.h"
+#include "models/composed/flow/policy.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
 #include "models/composed/server.h"

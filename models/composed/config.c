@@ -86,6 +86,18 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     uint32_t partner = partner_of(options, number);
     *stage = (struct kvc_composed_stage){
         .options = mine, .place = (enum kvc_composed_place)mine->on, .does = mine->does};
+    stage->first = stage->last = number;
+    stage->when = mine->when;
+    if (mine->beside[0] != '\0' && number > 0) {
+        uint32_t first = config->stage[number - 1].first;
+        if (strcmp(mine->beside, options->stage[first].name) == 0) {
+            stage->first = first;
+            stage->when = config->stage[first].when;
+            for (uint32_t i = first; i <= number; i++) {
+                config->stage[i].last = number;
+            }
+        }
+    }
     add_work(stage, &mine->own);
     for (uint32_t i = 0; i < mine->work_count; i++) {
         add_work(stage, &mine->work[i]);
@@ -114,6 +126,10 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
         }
     }
     config->pool[stage->pool].stages |= 1u << number;
+    bool steals = kvc_composed_steals(mine), is_common = steals || mine->shared;
+    struct kvc_composed_pool *joined = &config->pool[stage->pool];
+    joined->steals = joined->steals || steals;
+    joined->is_common = partner == number ? is_common : joined->is_common && is_common;
     return KVC_OK;
 }
 

@@ -31,6 +31,7 @@
 enum {
     KVC_COMPOSED_STAGES_MAX = KVC_MODEL_STAGES_MAX,
     KVC_COMPOSED_WORKS_MAX = 4,
+    KVC_COMPOSED_PRIORITIES = 4,
     KVC_COMPOSED_BATCH_MAX = 1 << 20, /* Most requests of a batch. */
 };
 
@@ -155,7 +156,9 @@ struct kvc_composed_stage_options {
     uint64_t block, threads;   /* GPU: requests of a thread block, and threads of each; 0: no blocks. */
     double block_memory_bytes; /* GPU: shared memory of a block. */
     int memory;                /* NIC: enum kvc_composed_memory that receives packets. */
-    char pool[KVC_TEXT_MAX];
+    char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX];
+    uint64_t priority;
+    double steal_ns;              /* NaN: its cores take no jobs of other pipelines. */
     struct kvc_composed_work own; /* Stated in the stage itself. */
     uint32_t work_count;
     struct kvc_composed_work work[KVC_COMPOSED_WORKS_MAX];
@@ -200,6 +203,8 @@ struct kvc_composed_pool {
     bool of_node;     /* One for all pipelines. */
     uint32_t first;   /* Number of its first queue; each pipeline has one, or the node. */
     bool takes_all;   /* Jobs need no free server: the device has queues of its own. */
+    bool steals;      /* Its cores take jobs of other pipelines, */
+    bool is_common;   /* or of all pipelines alike, for all of its stages. */
     uint32_t stages;  /* A bit for each stage that it serves. */
 };
 
@@ -208,6 +213,8 @@ struct kvc_composed_stage {
     enum kvc_composed_place place;
     uint32_t pool; /* Number of its pool. */
     uint32_t does; /* Bits of enum kvc_composed_does, with what no stage states (kvc_composed_resolve()). */
+    uint32_t first, last; /* The stages that work beside each other: the one that others name, to the last. */
+    uint32_t when;        /* Conditions of the first of them. */
     struct kvc_composed_work per[KVC_COMPOSED_PERS]; /* Sums of its work by enum kvc_composed_per. */
     uint32_t works;                                  /* A bit for each of these that is not 0. */
 };
@@ -268,6 +275,12 @@ struct kvc_composed_config {
 
 /* Returns the kind of device of a place, as platforms name it. */
 const char *kvc_composed_device(enum kvc_composed_place place);
+
+/* Whether cores take the jobs of a stage from other pipelines. */
+static inline bool kvc_composed_steals(const struct kvc_composed_stage_options *options)
+{
+    return options->steal_ns >= 0;
+}
 
 /* Whether a place is a device with queues of its own (models/composed/storage.h). */
 static inline bool kvc_composed_is_storage(enum kvc_composed_place place)

@@ -47,12 +47,16 @@ struct kvc_composed_job {
     uint32_t evicted_count, evicted_room;
     struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
     struct kvc_composed_later later;   /* What its stage does in place of its own work, if that is due. */
-    uint32_t pipeline;
-    bool is_batch;                           /* It has been formed of frames. */
-    bool is_ghost;                           /* It has no rows, only work in the background. */
-    bool is_refused;                         /* Its requests are answered with an error. */
-    bool knows_outcome;                      /* Its GETs have been compared with the items. */
-    uint32_t marks;                          /* Used entries of mark_ns. */
+    uint32_t pipeline, station;        /* Number of the station that serves it. */
+    double steal_ns;    /* What it costs the core that has taken it from another pipeline [ns]. */
+    bool is_batch;      /* It has been formed of frames. */
+    bool is_ghost;      /* It has no rows, only work in the background. */
+    bool is_part;       /* It has no rows, only the work of a stage for the job `whole`. */
+    uint32_t whole;     /* Number of this job. */
+    uint32_t parts;     /* Stages beside each other that have not done their work for it. */
+    bool is_refused;    /* Its requests are answered with an error. */
+    bool knows_outcome; /* Its GETs have been compared with the items. */
+    uint32_t marks;     /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
     double began_ns;                         /* When the stage began with it [ns]. */
     double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */

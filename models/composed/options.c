@@ -161,6 +161,19 @@ static const struct kvc_option stage_rows[] = {
                   "fpga: clocks from the start of one request to that of the next; fewer raise the limit"),
     KVC_TEXT_ROW(kvc_composed_stage_options, "pool", pool, "",
                  "stages with the same pool share their cores or streams; empty: the stage has its own"),
+    KVC_COUNT_ROW(
+        kvc_composed_stage_options, "priority", priority, 0, KVC_COMPOSED_PRIORITIES - 1, "0",
+        "of the stages that share a pool or a link, the one with a higher priority is served first; its jobs "
+        "wait less"),
+    KVC_REAL_ROW(
+        kvc_composed_stage_options, "steal", steal_ns, KVC_UNIT_NS, 0, 1e6, NULL,
+        "cpu: cores whose own queue is empty take jobs that wait in other pipelines, each for this much more "
+        "time; left out: they do not",
+        .optional = true),
+    KVC_TEXT_ROW(
+        kvc_composed_stage_options, "beside", beside, "",
+        "name of the stage before it, or of the one that this names too, at the same time as which it works; "
+        "jobs go on when both are done"),
     WORK_ROWS(kvc_composed_stage_options, own.),
     KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
                  "further work, for a stage that has some for each request and some for each batch"),

@@ -142,7 +142,7 @@ static void add_option(const struct kvc_option *row, const void *object, const v
     }
     case KVC_OPTION_REAL:
         real = *(const double *)field;
-        if (real != *(const double *)usual) {
+        if (real != *(const double *)usual && !isnan(real)) {
             put_quantity(real, row->unit, value);
         }
         break;
@@ -185,7 +185,7 @@ static void set_stage(const struct kvc_composed_config *config, uint32_t number,
                                          .background = options->background,
                                          .every = options->every,
                                          .queue = options->queue,
-                                         .drops = options->full == KVC_COMPOSED_DROP};
+                                         .drops = options->full != KVC_COMPOSED_WAIT};
     if (pool->place == KVC_COMPOSED_CPU || pool->place == KVC_COMPOSED_GPU) {
         add_count(stage->servers, "", pool->servers, pool->place == KVC_COMPOSED_CPU ? "cores" : "streams");
     }

@@ -290,7 +290,7 @@ static struct demands demands_with(const struct kvc_composed_config *config,
                                    const struct kvc_composed_mix *mix, double per_ns, double batch)
 {
     struct demands demands = {.requests = batch};
-    double inside_ns = 0;
+    double inside_ns = 0, beside_ns = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
@@ -303,7 +303,9 @@ static struct demands demands_with(const struct kvc_composed_config *config,
             /* The servers are busy with bursts that may still grow. */
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
         }
-        demands.stage_ns[i] = stage->options->background ? 0 : parts.mean_ns;
+        double *first_ns =
+            &demands.stage_ns[stage->first]; /* Stages beside each other take what the slowest does. */
+        *first_ns = fmax(*first_ns, stage->options->background ? 0 : parts.mean_ns);
         demands.jobs[i] = parts.jobs;
         if (kvc_composed_is_away(stage->place)) {
             set_waits(config, mix, i, requests, &demands);
@@ -314,14 +316,18 @@ static struct demands demands_with(const struct kvc_composed_config *config,
         bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
         demands.root_ns[out] += cost.root_ns / requests;
         bool holds = i >= config->batched && !stage->options->background;
-        inside_ns += holds ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
+        double held_ns = holds ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
+        beside_ns = stage->first == i ? 0 : beside_ns;
+        inside_ns += fmax(held_ns - beside_ns, 0);
+        beside_ns = fmax(held_ns, beside_ns);
     }
     double wire_ns = 0; /* Of all that leaves by the ports. */
     for (uint32_t i = 0; i < config->pools; i++) {
         bool leaves =
             config->pool[i].place == KVC_COMPOSED_NIC_TX || config->pool[i].place == KVC_COMPOSED_NODE;
         wire_ns += leaves ? demands.pool_ns[i] : 0;
-        double fullest = config->pool[i].of_node ? 1 : mix->fullest, pool_ns = fullest * demands.pool_ns[i];
+        bool is_common = config->pool[i].of_node || config->pool[i].is_common;
+        double pool_ns = (is_common ? 1 : mix->fullest) * demands.pool_ns[i];
         bool batches = config->pool[i].stages >> config->batched != 0;
         demands.slowest_ns = fmax(demands.slowest_ns, pool_ns);
         demands.batched_ns = batches ? fmax(demands.batched_ns, pool_ns) : demands.batched_ns;
@@ -444,7 +450,9 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
     uint32_t last = config->stages - 1;
     bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
     uint32_t answers = wire && last > 0 ? last - 1 : last; /* The stage that fills the responses. */
-    bool spreads = config->stage[answers].place == KVC_COMPOSED_CPU && answers >= config->batched;
+    const struct kvc_composed_stage *filler = &config->stage[answers];
+    bool spreads =
+        filler->place == KVC_COMPOSED_CPU && answers >= config->batched && filler->first == filler->last;
     double fixed_ns = 2 * config->path_ns + mix->frame.wait_ns, fill_ns = 0, spread_ns = 0;
     double larger = 1 + sizes_cv2(config, mix, demands, per_ns);
     for (uint32_t i = 0; i < config->stages; i++) {
@@ -616,11 +624,11 @@ static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *s
                           &(struct kvc_latency_queue){
                               .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
                               .name = config->stage[i].options->name,
-                              .servers = pool->servers,
+                              .servers = pool->servers * (pool->is_common ? config->pipelines : 1),
                               .job_ns = demands->busy_ns[i] * (storage ? 1 / fmax(jobs, 1e-300) : requests),
                               .job_cv2 = database && config->database->times == KVC_DATABASE_EXPONENTIAL,
                               .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
-                              .share = pool->of_node ? 1 : 1.0 / config->pipelines,
+                              .share = pool->of_node || pool->is_common ? 1 : 1.0 / config->pipelines,
                               .equals_frac = 1,
                               .visits = jobs});
     }

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "models/composed/answers.h"
-#include "models/composed/frames.h"
-#include "models/composed/policy.h"
+#include "models/composed/flow/frames.h"
+#include "models/composed/flow/policy.h"
+#include "models/composed/flow/shared.h"
+#include "models/composed/flow/stations.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
@@ -17,57 +19,9 @@ static struct kvc_composed_job *job_of(const struct kvc_composed_server *server,
     return server->job[number];
 }
 
-/* ---- shared devices ---- */
-
-static double left_of(struct kvc_composed_server *server, enum kvc_composed_shared device, double now_ns)
+static uint64_t priority_of(const struct kvc_composed_server *server, uint32_t stage)
 {
-    kvc_composed_fluid_until(&server->fluid[device], now_ns);
-    return server->fluid[device].backlog_ns;
-}
-
-/* Returns the time after which all responses have left [ns]. */
-static double left_to_send(struct kvc_composed_server *server, double now_ns)
-{
-    return fmax(left_of(server, KVC_COMPOSED_WIRE, now_ns), left_of(server, KVC_COMPOSED_ROOT_OUT, now_ns));
-}
-
-/* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. */
-static void take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
-                        const struct kvc_composed_cost *cost, double now_ns, double over_ns)
-{
-    enum kvc_composed_place place = server->config->stage[stage].place;
-    bool in = place == KVC_COMPOSED_NIC_RX || place == KVC_COMPOSED_PCIE_UP;
-    const double work_ns[KVC_COMPOSED_SHARED] = {
-        [KVC_COMPOSED_MEMORY] = cost->channel_ns / server->config->channels,
-        [KVC_COMPOSED_ROOT_IN] = in ? cost->root_ns : 0,
-        [KVC_COMPOSED_ROOT_OUT] = in ? 0 : cost->root_ns,
-        [KVC_COMPOSED_WIRE] = place == KVC_COMPOSED_NIC_TX || place == KVC_COMPOSED_NODE ? cost->busy_ns : 0,
-    };
-    server->channel_ns += cost->channel_ns;
-    for (int i = 0; i < KVC_COMPOSED_SHARED; i++) {
-        if (work_ns[i] > 0) {
-            job->share[i] += kvc_composed_fluid_begin(&server->fluid[i], now_ns, work_ns[i], over_ns);
-        }
-    }
-}
-
-/* Ends what take_shared() began over a time. Returns for how long the stage still waits: cores for memory,
- * and links for all but the wire that takes what they leave. */
-static double end_shared(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
-                         double now_ns)
-{
-    static const double nothing_ns = 1e-3; /* What rounding leaves. */
-    bool core = server->config->stage[stage].place == KVC_COMPOSED_CPU;
-    double wait_ns = 0;
-    for (int i = 0; i < KVC_COMPOSED_SHARED; i++) {
-        if (job->share[i] > 0) {
-            double left_ns = kvc_composed_fluid_end(&server->fluid[i], now_ns, job->share[i]);
-            bool waits = i == KVC_COMPOSED_MEMORY || (!core && i != KVC_COMPOSED_WIRE);
-            wait_ns = waits ? fmax(wait_ns, left_ns) : wait_ns;
-            job->share[i] = 0;
-        }
-    }
-    return wait_ns > nothing_ns ? wait_ns : 0;
+    return server->config->stage[stage].options->priority;
 }
 
 /* Whether a stage has the responses of a job one after the other. Those of a burst are there at its end,
@@ -80,7 +34,8 @@ static bool fills_in_turn(const struct kvc_composed_config *config, uint32_t sta
 /* Whether a stage's responses leave while it fills them. */
 static bool streams_out(const struct kvc_composed_config *config, uint32_t stage)
 {
-    return stage + 2 == config->stages && fills_in_turn(config, stage) &&
+    const struct kvc_composed_stage *at = &config->stage[stage];
+    return stage + 2 == config->stages && fills_in_turn(config, stage) && at->first == at->last &&
            config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
 }
 
@@ -113,14 +68,6 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
 
 /* ---- stations ---- */
 
-static struct kvc_composed_station *station_of(const struct kvc_composed_server *server, uint32_t stage,
-                                               uint32_t pipeline)
-{
-    const struct kvc_composed_config *config = server->config;
-    const struct kvc_composed_pool *pool = &config->pool[config->stage[stage].pool];
-    return &server->station[pool->first + (pool->of_node ? 0 : pipeline)];
-}
-
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns);
 static void take_blocked(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
@@ -133,37 +80,6 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 static bool defers(const struct kvc_composed_stage_options *options)
 {
     return options->background || options->every > 1;
-}
-
-/* Whether the servers of a stage in front of the batches serve batches as well. They turn to these while a
- * frame waits: if they held it, they would wait for themselves. */
-static bool turns(const struct kvc_composed_config *config, uint32_t stage)
-{
-    return stage < config->batched && config->pool[config->stage[stage].pool].stages >> config->batched != 0;
-}
-
-/* Whether requests that find the queue of a stage full are lost or refused. */
-static bool drops(const struct kvc_composed_server *server, uint32_t stage)
-{
-    const struct kvc_composed_config *config = server->config;
-    const struct kvc_composed_stage_options *options = config->stage[stage].options;
-    bool ring = options->queue == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
-    const struct kvc_workload *workload = &server->scenario->workload;
-    return options->full == KVC_COMPOSED_REFUSE
-               ? workload->arrival != KVC_ARRIVAL_SATURATE
-               : (ring || options->full == KVC_COMPOSED_DROP) && !kvc_workload_clients_wait(workload);
-}
-
-/* Returns the jobs that wait for a stage, with the frames that its servers have left waiting for a batch if
- * requests are lost. */
-static uint64_t waiting_for(const struct kvc_composed_server *server,
-                            const struct kvc_composed_station *station, uint32_t stage, uint32_t pipeline)
-{
-    bool shared = server->config->stage[stage].options->shared;
-    uint32_t left =
-        drops(server, stage) && turns(server->config, stage) ? server->pipeline[pipeline].held.count : 0;
-    left += server->pipeline[pipeline].blocked[stage].count;
-    return left + (shared ? server->shared[stage].count : station->queue.count);
 }
 
 /* Turns away a job that finds the queue of a stage full. */
@@ -185,22 +101,22 @@ static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t s
 }
 
 /* Moves idle cores of a pipeline from pools that have more than the policy wants to those that have fewer. */
-static void move_cores(struct kvc_composed_server *server, uint32_t pipeline, double now_ns)
+static void move_cores(struct kvc_composed_server *server, uint32_t number, double now_ns)
 {
-    uint32_t *spare = &server->pipeline[pipeline].spare;
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
     for (uint32_t i = 0; i < server->stations; i++) {
         struct kvc_composed_station *station = &server->station[i];
-        while (station->pipeline == pipeline && station->servers > station->wanted &&
+        while (station->pipeline == number && station->servers > station->wanted &&
                station->servers > station->busy) {
             station->servers--;
-            ++*spare;
+            pipeline->spare++;
         }
     }
     for (uint32_t i = 0; i < server->stations; i++) {
         struct kvc_composed_station *station = &server->station[i];
-        while (station->pipeline == pipeline && station->servers<station->wanted && * spare> 0) {
+        while (station->pipeline == number && station->servers < station->wanted && pipeline->spare > 0) {
             station->servers++;
-            --*spare;
+            pipeline->spare--;
             serve(server, station, now_ns);
         }
     }
@@ -223,7 +139,7 @@ static void leave_station(struct kvc_composed_server *server, struct kvc_compose
 static uint32_t holder(const struct kvc_composed_server *server, const struct kvc_composed_station *station,
                        uint32_t stage)
 {
-    bool holds = station != NULL && !turns(server->config, stage);
+    bool holds = station != NULL && !kvc_composed_turns(server->config, stage);
     return holds ? (uint32_t)(station - server->station) : NO_STATION;
 }
 
@@ -247,17 +163,18 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
             return;
         }
     } else {
-        struct kvc_composed_station *to = station_of(server, next, job->pipeline);
+        struct kvc_composed_station *to = kvc_composed_station_of(server, next, job->pipeline);
         uint64_t room = kvc_composed_room_of(config, next);
-        bool is_full = room > 0 && waiting_for(server, to, next, job->pipeline) >= room,
+        bool is_full = room > 0 && kvc_composed_waiting_for(server, to, next, job->pipeline) >= room,
              own_pool = (config->pool[config->stage[next].pool].stages & ((1u << next) - 1)) != 0;
-        if (is_full && !drops(server, next) && !own_pool) { /* No pool waits for an earlier one. */
-            to = config->stage[next].options->shared ? station_of(server, next, 0) : to;
+        if (is_full && !kvc_composed_drops(server, next) &&
+            !own_pool) { /* No pool waits for an earlier one. */
+            to = config->stage[next].options->shared ? kvc_composed_station_of(server, next, 0) : to;
             kvc_ring_push(&to->held, (uint64_t)by << 32 | number, next);
             leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
         }
-        if (is_full && drops(server, next)) {
+        if (is_full && kvc_composed_drops(server, next)) {
             drop(server, number, next, now_ns);
         } else if (latency_ns > 0) {
             kvc_events_add(&server->events, now_ns + latency_ns, KVC_COMPOSED_ARRIVES, (uint16_t)next,
@@ -276,12 +193,42 @@ static void take_held(struct kvc_composed_server *server, struct kvc_composed_st
         uint32_t stage = kvc_ring_first(&station->held)->tag;
         uint32_t number = (uint32_t)kvc_ring_first(&station->held)->value;
         uint64_t room = kvc_composed_room_of(server->config, stage);
-        if (room > 0 && waiting_for(server, station, stage, job_of(server, number)->pipeline) >= room) {
+        if (room > 0 &&
+            kvc_composed_waiting_for(server, station, stage, job_of(server, number)->pipeline) >= room) {
             return;
         }
         uint32_t by = (uint32_t)(kvc_ring_pop(&station->held).value >> 32);
         arrive(server, number, stage, now_ns);
         leave_holder(server, by, now_ns);
+    }
+}
+
+/* One of several stages beside each other has done its work for a job, which goes on after the last one. */
+static void join_parts(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    uint32_t first = server->config->stage[stage].first, last = server->config->stage[stage].last;
+    struct kvc_composed_job *job = job_of(server, number);
+    if (--job->parts > 0) {
+        return;
+    }
+    for (uint32_t i = first; i <= last; i++) {
+        kvc_composed_job_mark(job, now_ns);
+    }
+    pass_on(server, NULL, number, last, now_ns, 0);
+}
+
+static void end_part(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns,
+                     double latency_ns)
+{
+    const struct kvc_composed_job *job = job_of(server, number);
+    uint32_t whole = job->is_part ? job->whole : number;
+    if (job->is_part) {
+        kvc_composed_free_job(server, number);
+    }
+    if (latency_ns > 0) {
+        kvc_events_add(&server->events, now_ns + latency_ns, KVC_COMPOSED_JOINS, (uint16_t)stage, whole);
+    } else {
+        join_parts(server, whole, stage, now_ns);
     }
 }
 
@@ -293,6 +240,11 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     bool streamed = streams_out(config, stage);
     if (job->is_ghost) {
         kvc_composed_free_job(server, number);
+        leave_station(server, station, now_ns);
+        return;
+    }
+    if (job->parts > 0 || job->is_part) {
+        end_part(server, number, stage, now_ns, latency_ns);
         leave_station(server, station, now_ns);
         return;
     }
@@ -310,14 +262,14 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     double before_ns = 0, after_ns = 0;
     if (streamed) {
         before_ns = job->backlog_ns;
-        after_ns = left_to_send(server, now_ns);
+        after_ns = kvc_composed_left_to_send(server, now_ns);
     }
     answer(server, number, began_ns, now_ns, before_ns, after_ns);
     leave_station(server, station, now_ns);
 }
 
-/* Counts the responses of a job on the wire. */
-static void count_response(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+/* Counts the messages of a job on the wire. */
+static void count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                            uint32_t stage, double busy_ns)
 {
     server->busy_ns[stage] += busy_ns;
@@ -332,10 +284,10 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 {
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, &server->pace);
-    double before_ns = left_of(server, KVC_COMPOSED_WIRE, now_ns);
-    take_shared(server, job, stage, &cost, now_ns, 0);
-    count_response(server, job, stage, cost.busy_ns);
-    answer(server, number, now_ns, now_ns, before_ns, left_to_send(server, now_ns));
+    double before_ns = kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns);
+    kvc_composed_take_shared(server, job, stage, &cost, now_ns, 0);
+    count_messages(server, job, stage, cost.busy_ns);
+    answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, now_ns));
 }
 
 /* Lets responses enter the wire while the stage fills them, from now_ns on for busy_ns. */
@@ -344,9 +296,9 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
 {
     struct kvc_composed_cost cost =
         kvc_composed_cost_of(server->config, stage + 1, &job->counts, &server->pace);
-    job->backlog_ns = left_of(server, KVC_COMPOSED_WIRE, now_ns);
-    take_shared(server, job, stage + 1, &cost, now_ns, busy_ns);
-    count_response(server, job, stage + 1, cost.busy_ns);
+    job->backlog_ns = kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns);
+    kvc_composed_take_shared(server, job, stage + 1, &cost, now_ns, busy_ns);
+    count_messages(server, job, stage + 1, cost.busy_ns);
 }
 
 /* Counts the time of a server. A stage whose cores come and go is as busy as the share of those that it has.
@@ -379,26 +331,27 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
 {
     const struct kvc_composed_config *config = server->config;
     struct kvc_composed_job *job = job_of(server, number);
+    struct kvc_composed_job *whole = job->is_part ? job_of(server, job->whole) : job;
     uint32_t does = config->stage[stage].does;
     struct kvc_composed_counts counts;
     if (does != 0) {
-        kvc_composed_execute(&server->structures, job, does, NULL, true, &counts);
+        kvc_composed_execute(&server->structures, whole, does, NULL, true, &counts);
     }
-    server->stage_requests[stage] += job->counts.requests;
     if (config->stage[stage].place == KVC_COMPOSED_NODE) { /* Its message leaves behind what the wire has. */
-        struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &job->counts, &server->pace);
-        take_shared(server, job, stage, &cost, now_ns, 0);
-        server->busy_ns[stage] += cost.busy_ns;
-        server->place_ns[KVC_COMPOSED_NIC_TX] += cost.busy_ns;
+        struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &whole->counts, &server->pace);
+        kvc_composed_take_shared(server, job, stage, &cost, now_ns, 0);
+        count_messages(server, whole, stage, cost.busy_ns);
         kvc_composed_storage_visit(&server->storage, job, number, stage,
-                                   now_ns + left_to_send(server, now_ns) + cost.latency_ns);
+                                   now_ns + kvc_composed_left_to_send(server, now_ns) + cost.latency_ns);
         return;
     }
+    server->stage_requests[stage] += job->counts.requests;
+    server->traffic[stage].jobs++;
     const struct kvc_dram_load load = {
         .streamed_bytes = kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns)};
     server->channel_ns += kvc_dram_channel_ns(config->dram, &load);
     if (job->waits == 0) {
-        end_of_stage(server, station_of(server, stage, job->pipeline), number, stage, now_ns, 0);
+        end_of_stage(server, kvc_composed_station_of(server, stage, job->pipeline), number, stage, now_ns, 0);
     }
 }
 
@@ -420,16 +373,17 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_stage *at = &config->stage[stage];
     struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_composed_counts counts = job->counts;
+    struct kvc_composed_job *whole = job->is_part ? job_of(server, job->whole) : job;
+    struct kvc_composed_counts counts = whole->counts;
     bool is_later = defers(at->options);
     if (kvc_composed_is_away(at->place)) {
         station->busy++;
         begin_on_storage(server, number, stage, now_ns);
         return;
     }
-    take_evicted(server, job, at->does);
+    take_evicted(server, whole, at->does);
     if (at->does != 0) {
-        kvc_composed_execute(&server->structures, job, at->does, is_later ? &job->later.writes : NULL, true,
+        kvc_composed_execute(&server->structures, whole, at->does, is_later ? &job->later.writes : NULL, true,
                              &counts);
     }
     if (is_later) { /* The stage works for several batches. */
@@ -447,16 +401,20 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     server->traffic[stage].jobs++;
     server->stage_requests[stage] += counts.requests;
     struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, &server->pace);
+    cost.busy_ns += job->steal_ns;
+    cost.core_ns += job->steal_ns * config->pool[at->pool].cores;
+    job->steal_ns = 0;
+    job->station = (uint32_t)(station - server->station);
     if (at->place == KVC_COMPOSED_GPU) {
         uint32_t stream = take_stream(station);
         server->stream_job[stream] = number;
-        server->stream_station[stream] = (uint32_t)(station - server->station);
+        server->stream_station[stream] = job->station;
         server->stream_stage[stream] = (uint8_t)stage;
         kvc_gpu_streams_begin(server->gpu, stream, now_ns,
                               &(struct kvc_gpu_stream_job){.kernel = cost.kernel});
         return;
     }
-    take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
+    kvc_composed_take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
     count_work(server, station, stage, cost.busy_ns);
     server->place_ns[at->place] += at->place == KVC_COMPOSED_CPU ? cost.core_ns : cost.busy_ns;
     if (streams_out(config, stage) && !job->is_ghost) {
@@ -499,52 +457,52 @@ static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queu
     }
 }
 
-/* Takes the next job for a station: of its own queue, or else of one that all pipelines share. Returns false
- * if there is none. */
-static bool take_job(struct kvc_composed_server *server, struct kvc_composed_station *station,
-                     uint32_t *number, uint32_t *stage)
+/* Takes the next job for a station: of its own queues, or else of one that all pipelines share, or of another
+ * pipeline. Returns the station at whose queue there is room for one more now; NULL: there is no job. */
+static struct kvc_composed_station *take_job(struct kvc_composed_server *server,
+                                             struct kvc_composed_station *station, uint32_t *number,
+                                             uint32_t *stage)
 {
     uint32_t stages = server->config->pool[station->pool].stages;
-    if (station->queue.count > 0) {
-        struct kvc_ring_entry entry = kvc_ring_pop(&station->queue);
-        *number = (uint32_t)entry.value;
-        *stage = entry.tag;
-        join_burst(server, &station->queue, *number, *stage);
-        return true;
-    }
-    for (; stages != 0; stages &= stages - 1) {
+    struct kvc_ring *queue = kvc_composed_first_queue(station);
+    struct kvc_composed_station *from = station;
+    for (; queue == NULL && stages != 0; stages &= stages - 1) {
         struct kvc_ring *shared = &server->shared[__builtin_ctz(stages)];
         if (shared->count > 0) {
-            *stage = (uint32_t)__builtin_ctz(stages);
-            *number = (uint32_t)kvc_ring_pop(shared).value;
-            job_of(server, *number)->pipeline = station->pipeline;
-            join_burst(server, shared, *number, *stage);
-            return true;
+            queue = shared;
+            job_of(server, (uint32_t)kvc_ring_first(queue)->value)->pipeline = station->pipeline;
+            from = kvc_composed_station_of(server, (uint32_t)__builtin_ctz(stages), 0);
         }
     }
-    return false;
+    if (queue == NULL) {
+        from = kvc_composed_victim(server, station);
+        queue = from != NULL ? kvc_composed_first_queue(from) : NULL;
+    }
+    if (queue == NULL) {
+        return NULL;
+    }
+    struct kvc_ring_entry entry = kvc_ring_pop(queue);
+    *number = (uint32_t)entry.value;
+    *stage = entry.tag;
+    bool stolen = from != station && queue != &server->shared[*stage];
+    job_of(server, *number)->steal_ns = stolen ? server->config->stage[*stage].options->steal_ns : 0;
+    join_burst(server, queue, *number, *stage);
+    return from;
 }
 
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns)
 {
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
+    struct kvc_composed_station *from;
     uint32_t number, stage;
     while ((pool->takes_all || station->busy < station->servers) &&
-           take_job(server, station, &number, &stage)) {
-        server->traffic[stage].taken++;
-        bool shared = server->config->stage[stage].options->shared;
+           (from = take_job(server, station, &number, &stage)) != NULL) {
         uint32_t pipeline = job_of(server, number)->pipeline;
+        server->traffic[stage].taken++;
         begin(server, station, number, stage, now_ns);
         take_blocked(server, pipeline, stage, now_ns);
-        take_held(server, shared ? station_of(server, stage, 0) : station, now_ns);
+        take_held(server, from, now_ns);
     }
-}
-
-static void enqueue(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
-                    uint32_t stage)
-{
-    kvc_ring_push(queue, number, stage);
-    server->traffic[stage].arrived++;
 }
 
 /* Queues a job that any pipeline may serve, and wakes one that is idle: its own, or else the next one. */
@@ -552,9 +510,10 @@ static void share_job(struct kvc_composed_server *server, uint32_t number, uint3
 {
     const struct kvc_composed_config *config = server->config;
     uint32_t own = job_of(server, number)->pipeline;
-    enqueue(server, &server->shared[stage], number, stage);
+    kvc_composed_queue(server, &server->shared[stage], number, stage);
     for (uint32_t i = 0; i < config->pipelines; i++) {
-        struct kvc_composed_station *station = station_of(server, stage, (own + i) % config->pipelines);
+        struct kvc_composed_station *station =
+            kvc_composed_station_of(server, stage, (own + i) % config->pipelines);
         if (station->busy < station->servers) {
             serve(server, station, now_ns);
             return;
@@ -590,10 +549,14 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
     return true;
 }
 
+/* Lets a job pass by a stage, and those beside it. */
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
-    kvc_composed_job_mark(job_of(server, number), now_ns);
-    pass_on(server, NULL, number, stage, now_ns, 0);
+    uint32_t last = server->config->stage[stage].last;
+    for (uint32_t i = stage; i <= last; i++) {
+        kvc_composed_job_mark(job_of(server, number), now_ns);
+    }
+    pass_on(server, NULL, number, last, now_ns, 0);
 }
 
 /* Keeps the inserts and erases of a job for a stage that does them later. Returns whether they are due. */
@@ -628,8 +591,8 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
     job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
     hand_over(server, ghost, stage);
     server->pipeline[pipeline].ghosts[stage]++;
-    struct kvc_composed_station *station = station_of(server, stage, pipeline);
-    enqueue(server, &station->queue, ghost, stage);
+    struct kvc_composed_station *station = kvc_composed_station_of(server, stage, pipeline);
+    kvc_composed_queue(server, &station->queue[priority_of(server, stage)], ghost, stage);
     serve(server, station, now_ns);
 }
 
@@ -648,6 +611,64 @@ static void take_blocked(struct kvc_composed_server *server, uint32_t number, ui
     struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
     while (pipeline->blocked[stage].count > 0 && pipeline->ghosts[stage] == 0) {
         leave_work(server, (uint32_t)kvc_ring_pop(&pipeline->blocked[stage]).value, stage, now_ns);
+    }
+}
+
+/* Wakes an idle station of another pipeline whose cores take jobs that wait at a station. */
+static void wake_thief(struct kvc_composed_server *server, const struct kvc_composed_station *station,
+                       double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    const struct kvc_composed_pool *pool = &config->pool[station->pool];
+    for (uint32_t i = 1; i < config->pipelines && pool->steals && kvc_composed_queued(station) > 0; i++) {
+        struct kvc_composed_station *other =
+            &server->station[pool->first + (station->pipeline + i) % config->pipelines];
+        if (other->busy < other->servers) {
+            serve(server, other, now_ns);
+        }
+    }
+}
+
+static void queue_job(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    if (server->config->stage[stage].options->shared) {
+        share_job(server, number, stage, now_ns);
+        return;
+    }
+    struct kvc_composed_station *station =
+        kvc_composed_station_of(server, stage, job_of(server, number)->pipeline);
+    if (kvc_composed_queued(station) == 0 && station->busy < station->servers) {
+        begin(server, station, number, stage, now_ns);
+        return;
+    }
+    kvc_composed_queue(server, &station->queue[priority_of(server, stage)], number, stage);
+    serve(server, station, now_ns);
+    wake_thief(server, station, now_ns);
+}
+
+/* Queues what the stages beside a stage do for a job. One that works only for other operations has nothing to
+ * do.
+ */
+static void split_work(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    uint32_t last = config->stage[stage].last;
+    job_of(server, number)->parts = last > stage ? last - stage + 1 : 0;
+    for (uint32_t i = stage + 1; i <= last; i++) {
+        const struct kvc_composed_stage_options *options = config->stage[i].options;
+        double concerned = 0;
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            concerned += (options->of >> op & 1) != 0 ? job_of(server, number)->counts.ops[op] : 0;
+        }
+        if (concerned == 0 && config->stage[i].does == 0) {
+            job_of(server, number)->parts--;
+            continue;
+        }
+        uint32_t part = kvc_composed_new_job(server, false);
+        job_of(server, part)->is_part = true;
+        job_of(server, part)->whole = number;
+        job_of(server, part)->pipeline = job_of(server, number)->pipeline;
+        queue_job(server, part, i, now_ns);
     }
 }
 
@@ -687,17 +708,8 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
         answer_at_once(server, number, stage, now_ns);
         return;
     }
-    if (options->shared) {
-        share_job(server, number, stage, now_ns);
-        return;
-    }
-    struct kvc_composed_station *station = station_of(server, stage, job_of(server, number)->pipeline);
-    if (station->queue.count == 0 && station->busy < station->servers) {
-        begin(server, station, number, stage, now_ns);
-        return;
-    }
-    enqueue(server, &station->queue, number, stage);
-    serve(server, station, now_ns);
+    split_work(server, number, stage, now_ns);
+    queue_job(server, number, stage, now_ns);
 }
 
 /* ---- batches ---- */
@@ -834,8 +846,9 @@ static bool finds_it_full(const struct kvc_composed_server *server, uint32_t num
 {
     uint32_t pipeline = job_of(server, number)->pipeline;
     uint64_t room = kvc_composed_room_of(server->config, 0);
-    return room > 0 && drops(server, 0) &&
-           waiting_for(server, station_of(server, 0, pipeline), 0, pipeline) >= room;
+    return room > 0 && kvc_composed_drops(server, 0) &&
+           kvc_composed_waiting_for(server, kvc_composed_station_of(server, 0, pipeline), 0, pipeline) >=
+               room;
 }
 
 /* A job goes on when storage has answered all that it asked for. */
@@ -846,8 +859,8 @@ static void end_asked(struct kvc_composed_server *server, const struct kvc_event
     if (kvc_composed_storage_handle(storage, event, &ended)) {
         struct kvc_composed_job *job = job_of(server, ended.job);
         if (--job->waits == 0) {
-            end_of_stage(server, station_of(server, ended.stage, job->pipeline), ended.job, ended.stage,
-                         event->time_ns, 0);
+            end_of_stage(server, kvc_composed_station_of(server, ended.stage, job->pipeline), ended.job,
+                         ended.stage, event->time_ns, 0);
         }
     }
     while (storage->blocked.count > 0 && !kvc_composed_flash_is_full(&storage->flash)) {
@@ -873,20 +886,23 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         break;
     case KVC_COMPOSED_ENDS: {
         struct kvc_composed_job *job = job_of(server, event->tag);
-        double wait_ns = end_shared(server, job, event->unit, now_ns);
+        double wait_ns = kvc_composed_end_shared(server, job, event->unit, now_ns);
         if (wait_ns > 0) {
             const struct kvc_composed_stage *at = &server->config->stage[event->unit];
             bool core = at->place == KVC_COMPOSED_CPU;
-            count_work(server, station_of(server, event->unit, job->pipeline), event->unit, wait_ns);
+            count_work(server, &server->station[job->station], event->unit, wait_ns);
             server->place_ns[KVC_COMPOSED_CPU] += core ? wait_ns * server->config->pool[at->pool].cores : 0;
             server->memory_wait_ns += core ? wait_ns : 0;
             kvc_events_add(&server->events, now_ns + wait_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
             break;
         }
-        end_of_stage(server, station_of(server, event->unit, job->pipeline), event->tag, event->unit, now_ns,
+        end_of_stage(server, &server->station[job->station], event->tag, event->unit, now_ns,
                      job->latency_ns);
         break;
     }
+    case KVC_COMPOSED_JOINS:
+        join_parts(server, event->tag, event->unit, now_ns);
+        break;
     case KVC_COMPOSED_ANSWERS:
         answer(server, event->tag, now_ns, now_ns, 0, 0);
         break;

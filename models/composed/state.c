@@ -95,7 +95,9 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
         }
     }
     for (uint32_t i = 0; i < server->stations; i++) {
-        kvc_ring_free(&server->station[i].queue);
+        for (uint32_t j = 0; j < KVC_COMPOSED_PRIORITIES; j++) {
+            kvc_ring_free(&server->station[i].queue[j]);
+        }
         kvc_ring_free(&server->station[i].held);
     }
     for (uint32_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
@@ -133,7 +135,9 @@ uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
     }
     struct kvc_composed_job *job = server->job[number];
     job->rows->count = job->kept_count = job->evicted_count = job->marks = 0;
-    job->knows_outcome = job->is_ghost = job->is_refused = false;
+    job->knows_outcome = job->is_ghost = job->is_part = job->is_refused = false;
+    job->parts = 0;
+    job->steal_ns = 0;
     return number;
 }
 

@@ -19,10 +19,10 @@
 /* A queue and its servers: a pool of the configuration, in one pipeline or in the socket. */
 struct kvc_composed_station {
     uint32_t pool, pipeline;
-    uint32_t servers;      /* Its servers at the moment, */
-    uint32_t wanted;       /* and those that a policy wants it to have. */
-    uint32_t busy;         /* Servers that serve a job or hold one that cannot go on. */
-    struct kvc_ring queue; /* Jobs, each with its stage. */
+    uint32_t servers; /* Its servers at the moment, */
+    uint32_t wanted;  /* and those that a policy wants it to have. */
+    uint32_t busy;    /* Servers that serve a job or hold one that cannot go on. */
+    struct kvc_ring queue[KVC_COMPOSED_PRIORITIES]; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
     uint32_t first_stream; /* GPU: number of its first stream. */
     uint64_t free_streams[2]; /* GPU: a bit for each of its streams that is idle. */
@@ -50,7 +50,7 @@ struct kvc_composed_limits {
 };
 
 /* Batches that have been closed. */
-struct kvc_composed_batches {
+struct kvc_composed_closed {
     uint64_t closed, full, requests;
 };
 
@@ -67,6 +67,7 @@ struct kvc_composed_policy;
 enum kvc_composed_event {
     KVC_COMPOSED_ARRIVES,   /* A job at a stage. */
     KVC_COMPOSED_ENDS,      /* The work of a stage for a job. */
+    KVC_COMPOSED_JOINS,     /* Of stages beside each other, one has done its work for a job. */
     KVC_COMPOSED_ANSWERS,   /* A job is answered. */
     KVC_COMPOSED_TIMES_OUT, /* The batch that fills in a pipeline. */
     KVC_COMPOSED_CYCLES,    /* The batches of all pipelines are closed. */
@@ -103,7 +104,7 @@ struct kvc_composed_server {
     double memory_wait_ns;                 /* For which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
     struct kvc_composed_limits limits;
-    struct kvc_composed_batches batches;
+    struct kvc_composed_closed batches;
     struct kvc_composed_traffic traffic[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
     struct kvc_composed_policy *policy;                           /* NULL: there is none. */
     /* Busy times since the server was opened, by stage, of as many servers as it has at first; of the cores'

@@ -283,13 +283,12 @@ struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_con
                                                    const struct kvc_composed_mix *mix, uint32_t stage,
                                                    double requests)
 {
-    const struct kvc_composed_stage_options *options = config->stage[stage].options;
     struct kvc_composed_counts counts = {0}, found = {0};
     uint32_t does = config->stage[stage].does;
     for (int class = 0; class < KVC_COMPOSED_KINDS; class ++) {
         for (int large = 0; large < 2; large++) {
             const struct kvc_composed_counts *kind = &mix->kind[class][large];
-            if (kvc_composed_mix_meets(class, large, options->when)) {
+            if (kvc_composed_mix_meets(class, large, config->stage[stage].when)) {
                 bool fetched = class == KVC_COMPOSED_KIND_MISSES && is_fetched(config, stage, large);
                 double value_bytes = fetched ? requests * mix->missed_bytes[large] : 0;
                 kvc_composed_counts_add(&counts, kind, requests);

@@ -31,7 +31,10 @@ struct stage {
     const char *per; /* What it counts for; NULL: not stated. */
     double batch_ns; /* Further work for each batch; 0: none. */
     double overlap;
-    const char *full; /* What becomes of those that find the queue full. */
+    const char *full;  /* What becomes of those that find the queue full. */
+    double steal_ns;   /* Below 0: not stated. */
+    uint32_t priority; /* 0: not stated. */
+    bool is_beside;    /* Works beside the stage before it, or what that one is beside. */
     bool background, shared, split, past_host;
     uint32_t block, threads; /* Of a kernel of blocks; 0: it has none. */
     double block_cycles, block_lines;
@@ -402,6 +405,39 @@ static void draw_options(struct kvc_rng *rng, struct composition *drawn)
     }
 }
 
+static bool has_partner(const struct composition *drawn, uint32_t number)
+{
+    const struct stage *stage = &drawn->stage[number];
+    bool has = shares_pool(drawn, number);
+    for (uint32_t i = number + 1; i < drawn->stages && !has; i++) {
+        const struct stage *other = &drawn->stage[i];
+        bool link = is_on(other, stage->on) && (is_link(stage) || is_on(stage, "fpga"));
+        has = link || (stage->pool != 0 && stage->pool == other->pool);
+    }
+    return has;
+}
+
+/* Draws which stage is served first, whose jobs other pipelines take, and what works at the same time.
+ * Numbers of its own leave the rest as it is. */
+static void draw_order(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng order, *rng = &order;
+    kvc_rng_init(rng, seed, "composition order", 0);
+    for (uint32_t i = 0; i < drawn->stages; i++) {
+        struct stage *stage = &drawn->stage[i];
+        const struct stage *latest = i > 0 ? &drawn->stage[i - 1] : stage;
+        bool defers = stage->background || stage->every > 1, takes_all = is_away(stage);
+        stage->priority = !takes_all && has_partner(drawn, i) && happens(rng, 0.3) ? whole(rng, 1, 3) : 0;
+        bool steals = is_on(stage, "cpu") && !defers && !stage->shared && drawn->pipelines > 1;
+        stage->steal_ns = steals && happens(rng, 0.2) ? floor(between(rng, 10, 300)) : -1;
+        bool alone =
+            defers || stage->burst > 1 || stage->queue > 0 || stage->when != NULL || stage->does != 0;
+        bool starts = latest->background || latest->every > 1 || latest->burst > 1 || is_away(latest);
+        stage->is_beside = i > 0 && i + 1 < drawn->stages && i != drawn->batched && !takes_all && !alone &&
+                           !starts && happens(rng, 0.6);
+    }
+}
+
 /* Fits the cores of twice the pipelines, or of twice the cores of each, into the machine. */
 static void fit_cores(struct composition *drawn)
 {
@@ -488,6 +524,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_options(&rng, drawn);
     draw_kernels(&kernels, drawn);
     fit_cores(drawn);
+    draw_order(seed, drawn);
     drawn->spread = spreads[kvc_rng_below(&rng, 3)];
     drawn->per_frame = strcmp(drawn->spread, "keys") == 0 || happens(&rng, 0.2) ? 1
                        : happens(&rng, 0.5)                                     ? 8
@@ -524,7 +561,9 @@ static void put_words(struct writer *writer, const char *name, const char *words
     }
 }
 
-static void put_stage(struct writer *writer, const struct stage *stage, uint32_t number, uint32_t cores_times)
+/* `beside` is how many stages behind the one that it is beside it stands. */
+static void put_stage(struct writer *writer, const struct stage *stage, uint32_t number, uint32_t beside,
+                      uint32_t cores_times)
 {
     put(writer, "      { name = \"s%u\", on = \"%s\"", number, stage->on);
     if (is_on(stage, "cpu")) {
@@ -571,6 +610,15 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
     }
     if (stage->every > 1) {
         put(writer, ", every = %u", stage->every);
+    }
+    if (stage->priority > 0) {
+        put(writer, ", priority = %u", stage->priority);
+    }
+    if (stage->steal_ns >= 0) {
+        put(writer, ", steal = \"%.0fns\"", stage->steal_ns);
+    }
+    if (stage->is_beside) {
+        put(writer, ", beside = \"s%u\"", number - beside);
     }
     if (stage->queue > 0) {
         put(writer, ", queue = %u, full = \"%s\"", stage->queue, stage->full);
@@ -635,8 +683,12 @@ static void put_system(struct writer *writer, const struct composition *drawn,
     }
     if (drawn->batched < drawn->stages) {
         put(writer, "    batch = { before = \"s%u\", buffers = %u", drawn->batched, drawn->buffers);
-        if (drawn->count > 0) {
-            put(writer, ", count = %u", drawn->count);
+        /* Without a limit, saturating clients gather in one batch, which is served by one core at a time. */
+        bool gathers =
+            drawn->outstanding > 0 && drawn->buffers > 1 && strcmp(use->arrival, "'saturate'") == 0;
+        uint32_t count = gathers ? drawn->outstanding / drawn->buffers : drawn->count;
+        if (count > 0) {
+            put(writer, ", count = %u", count);
         }
         if (drawn->bytes > 0) {
             put(writer, ", bytes = \"%.0fB\"", drawn->bytes);
@@ -653,8 +705,9 @@ static void put_system(struct writer *writer, const struct composition *drawn,
         put_policy(writer, drawn);
     }
     put(writer, "    stages = {\n");
-    for (uint32_t i = 0; i < drawn->stages; i++) {
-        put_stage(writer, &drawn->stage[i], i, use->cores_times);
+    for (uint32_t i = 0, beside = 0; i < drawn->stages; i++) {
+        beside = drawn->stage[i].is_beside ? beside + 1 : 0;
+        put_stage(writer, &drawn->stage[i], i, beside, use->cores_times);
     }
     put(writer, "    },\n  },\n");
 }

@@ -1,4 +1,4 @@
-/* Functions that choose the batches and cores of a composed store (models/composed/policy.h). */
+/* Functions that choose the batches and cores of a composed store (models/composed/flow/policy.h). */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>

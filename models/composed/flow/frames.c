@@ -1,4 +1,4 @@
-#include "models/composed/frames.h"
+#include "models/composed/flow/frames.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Frames of a composed store: what clients send, and when and in which pipeline it arrives. */
-#ifndef KVC_MODELS_COMPOSED_FRAMES_H
-#define KVC_MODELS_COMPOSED_FRAMES_H
+#ifndef KVC_MODELS_COMPOSED_FLOW_FRAMES_H
+#define KVC_MODELS_COMPOSED_FLOW_FRAMES_H
 
 #include "models/composed/state.h"
 

@@ -1,4 +1,4 @@
-#include "models/composed/policy.h"
+#include "models/composed/flow/policy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum choice { COUNT, TIMEOUT, EVERY, CORES };
 /* Counters of a server at a look. */
 struct reading {
     double at_ns, offered, served, lost;
-    struct kvc_composed_batches batches;
+    struct kvc_composed_closed batches;
     struct kvc_composed_traffic stage[KVC_COMPOSED_STAGES_MAX];
     double busy_ns[KVC_COMPOSED_STAGES_MAX], requests[KVC_COMPOSED_STAGES_MAX];
 };
@@ -138,7 +138,7 @@ static void see_stage(struct kvc_composed_policy *policy, const struct reading *
     double jobs = (double)(after->jobs - before->jobs),
            requests = now->requests[i] - policy->last.requests[i];
     double busy = fmin((now->busy_ns[i] - policy->last.busy_ns[i]) / (servers * span_ns), 1);
-    bool is_known = !kvc_composed_is_storage(config->stage[i].place);
+    bool is_known = !kvc_composed_is_away(config->stage[i].place);
     see(policy, "stages", name, "queue", (double)(after->arrived - after->taken));
     see(policy, "stages", name, "busy_frac", is_known ? busy : NAN);
     see(policy, "stages", name, "jobs", jobs);

@@ -1,0 +1,24 @@
+/* What the stages of a composed store share: host memory, the root complex, and the wire to the clients. */
+#ifndef KVC_MODELS_COMPOSED_FLOW_SHARED_H
+#define KVC_MODELS_COMPOSED_FLOW_SHARED_H
+
+#include "models/composed/state.h"
+
+/* Returns the work that a device has left [ns]. */
+double kvc_composed_left_of(struct kvc_composed_server *server, enum kvc_composed_shared device,
+                            double now_ns);
+
+/* Returns the time after which all responses have left [ns]. */
+double kvc_composed_left_to_send(struct kvc_composed_server *server, double now_ns);
+
+/* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. */
+void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                              uint32_t stage, const struct kvc_composed_cost *cost, double now_ns,
+                              double over_ns);
+
+/* Ends what kvc_composed_take_shared() began over a time. Returns for how long the stage still waits [ns]:
+ * cores for memory, and links for all but the wire that takes what they leave. */
+double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                               uint32_t stage, double now_ns);
+
+#endif

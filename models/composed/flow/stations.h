@@ -1,0 +1,49 @@
+/* Queues of a composed store, and what becomes of jobs in front of them. */
+#ifndef KVC_MODELS_COMPOSED_FLOW_STATIONS_H
+#define KVC_MODELS_COMPOSED_FLOW_STATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/composed/state.h"
+
+/* Returns the station that serves a stage of a pipeline. */
+struct kvc_composed_station *kvc_composed_station_of(const struct kvc_composed_server *server, uint32_t stage,
+                                                     uint32_t pipeline);
+
+/* Returns whether the servers of a stage in front of the batches serve batches as well. They turn to these
+ * while a frame waits: if they held it, they would wait for themselves. */
+bool kvc_composed_turns(const struct kvc_composed_config *config, uint32_t stage);
+
+/* Returns whether requests that find the queue of a stage full are lost or refused. */
+bool kvc_composed_drops(const struct kvc_composed_server *server, uint32_t stage);
+
+/* Returns the jobs that wait for a stage, with the frames that its servers have left waiting for a batch if
+ * requests are lost. */
+uint64_t kvc_composed_waiting_for(const struct kvc_composed_server *server,
+                                  const struct kvc_composed_station *station, uint32_t stage,
+                                  uint32_t pipeline);
+
+/* Adds a job to a queue, with its stage. */
+void kvc_composed_queue(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
+                        uint32_t stage);
+
+/* Returns the queue of a station that is served next; NULL: nothing waits. */
+struct kvc_ring *kvc_composed_first_queue(struct kvc_composed_station *station);
+
+/* Returns the jobs in the queues of a station. */
+static inline uint32_t kvc_composed_queued(const struct kvc_composed_station *station)
+{
+    uint32_t queued = 0;
+    for (uint32_t i = 0; i < KVC_COMPOSED_PRIORITIES; i++) {
+        queued += station->queue[i].count;
+    }
+    return queued;
+}
+
+/* Returns the next pipeline's station from which an idle core of a station takes a job; NULL: none has one.
+ */
+struct kvc_composed_station *kvc_composed_victim(const struct kvc_composed_server *server,
+                                                 const struct kvc_composed_station *station);
+
+#endif

@@ -1,0 +1,85 @@
+/* What composed stores do at the same time, and in which order. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "scenarios/run/laws_fixture.h"
+
+/* Simulates a store of these stages between the ports, whose clients send `mops` requests of `workload`. */
+static struct kvc_outcome *answer(const char *system, const char *stages, const char *workload, double mops)
+{
+    return kvc_laws_answer(kvc_laws_load("return { system = { kind = 'composed', %s stages = {\n"
+                                         "  { name = 'receive', on = 'nic.rx' },\n%s\n"
+                                         "  { name = 'send', on = 'nic.tx' } } },\n"
+                                         "node = { sockets = 1 }, workload = { keys = 1e4, %s\n"
+                                         "  arrival = { poisson_mops = %g } },\n"
+                                         "run = { duration = '4ms', warmup = '1ms' } }\n",
+                                         system, stages, workload, mops),
+                           false);
+}
+
+static double latency_us(const char *system, const char *stages, const char *workload, double mops,
+                         const char *value)
+{
+    struct kvc_outcome *ran = answer(system, stages, workload, mops);
+    double us = kvc_laws_value(ran, value);
+    kvc_outcome_free(ran);
+    return us;
+}
+
+/* A job takes as long as the slowest of the stages beside each other that work for it. */
+Test(composition_order, waits_for_the_slowest_of_stages_beside_each_other)
+{
+    static const char
+        end[] = "{ name = 'z', on = 'cpu', ns = 10 },",
+        *loads[] = {"get = 1, set = 0, per_frame = 1,", "get = 0, set = 1, per_frame = 1,"},
+        *slowest[] = {"{ name = 'a', on = 'cpu', ns = 700 },", "{ name = 'a', on = 'cpu', ns = 900 },"},
+        *beside =
+            "{ name = 'a', on = 'cpu', ns = 500 }, { name = 'b', on = 'cpu', ns = 700, beside = 'a' },\n"
+            "{ name = 'c', on = 'cpu', ns = 900, beside = 'a', of = 'set' },";
+    for (size_t i = 0; i < 2; i++) {
+        char all[512], one[512];
+        snprintf(all, sizeof(all), "%s %s", beside, end);
+        snprintf(one, sizeof(one), "%s %s", slowest[i], end);
+        double expected = latency_us("", one, loads[i], 0.1, "latency_min_us"),
+               found = latency_us("", all, loads[i], 0.1, "latency_min_us");
+        cr_expect_float_eq(found, expected, 1e-3, "%.6g us, %.6g for the slowest one", found, expected);
+    }
+}
+
+/* Keys are skewed, and each pipeline has its own. */
+Test(composition_order, steals_from_busy_pipelines)
+{
+    const char *system = "pipelines = 4, spread = 'keys',",
+               *skewed = "per_frame = 1, dist = { zipf = 0.99 },",
+               *apart = "{ name = 'a', on = 'cpu', ns = 500 },",
+               *steals = "{ name = 'a', on = 'cpu', ns = 500, steal = '50ns' },";
+    double before = latency_us(system, apart, skewed, 5, "latency_mean_us"),
+           after = latency_us(system, steals, skewed, 5, "latency_mean_us");
+    cr_expect(after < 0.8 * before, "%.4g us, and %.4g if idle cores help", before, after);
+}
+
+/* Who serves what has come furthest has fewer jobs at a time. */
+Test(composition_order, serves_the_higher_priority_first)
+{
+    const char *
+        same =
+           "{ name = 'a', on = 'cpu', ns = 300, pool = 'p' }, { name = 'b', on = 'cpu', ns = 100, pool = 'p' },",
+       *later = "{ name = 'a', on = 'cpu', ns = 300, pool = 'p' },\n"
+                "{ name = 'b', on = 'cpu', ns = 100, pool = 'p', priority = 1 },",
+       *frames = "per_frame = 1,";
+    double before = latency_us("", same, frames, 2.2, "latency_mean_us"),
+           after = latency_us("", later, frames, 2.2, "latency_mean_us");
+    cr_expect(after < 0.95 * before, "%.4g us, and %.4g with priority", before, after);
+}
+
+/* A multiget is one frame, whose requests are answered together. */
+Test(composition_order, answers_multigets_with_their_last_request)
+{
+    struct kvc_outcome *ran = answer("", "{ name = 'a', on = 'cpu', cores = 4, ns = 500 },",
+                                     "get = 1, set = 0, multiget = 8, per_frame = 8,", 4);
+    double each_us = kvc_laws_value(ran, "latency_mean_us");
+    double all_us = kvc_metrics_get(&ran->result.model, "multiget_mean_us");
+    cr_expect(fabs(all_us - each_us) <= 0.02 * each_us, "%.6g us, multigets %.6g us", each_us, all_us);
+    kvc_outcome_free(ran);
+}
