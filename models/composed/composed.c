@@ -67,9 +67,8 @@ static void set_busy(const void *data, double *busy_ns)
 {
     const struct kvc_composed_server *server = &((const struct user *)data)->server;
     for (uint32_t i = 0; i < server->config->stages; i++) {
-        enum kvc_composed_place place = server->config->stage[i].place;
-        busy_ns[i] = kvc_composed_is_storage(place) ? kvc_composed_storage_busy_ns(&server->storage, place)
-                                                    : server->busy_ns[i];
+        bool storage = kvc_composed_is_storage(server->config->stage[i].place);
+        busy_ns[i] = storage ? server->storage.busy_ns[i] : server->busy_ns[i];
     }
 }
 
@@ -139,7 +138,7 @@ static void share(void *data)
     }
     if (config->database != NULL) {
         kvc_slice_mover_post_busy(&user->database, &user->database_ns,
-                                  kvc_composed_storage_busy_ns(&server->storage, KVC_COMPOSED_DATABASE), 1);
+                                  kvc_database_engine_busy_ns(&server->storage.database), 1);
     }
     server->replica->kernel_ticks += server->structures.ticks;
     server->structures.ticks = 0;

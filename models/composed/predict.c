@@ -713,12 +713,15 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
-        double shared_ns = pool->place == KVC_COMPOSED_GPU        ? demands.card_ns
-                           : pool->place == KVC_COMPOSED_DATABASE ? demands.pool_ns[config->stage[i].pool]
-                                                                  : 0;
-        utilization_frac[i] =
-            per_ns * (pool->place == KVC_COMPOSED_FLASH ? fmax(kvc_flash_shared_ns(&flash), flash.chips_ns)
-                                                        : fmax(demands.busy_ns[i] / servers, shared_ns));
+        double card_ns = pool->place == KVC_COMPOSED_GPU ? demands.card_ns : 0;
+        utilization_frac[i] = per_ns * fmax(demands.busy_ns[i] / servers, card_ns);
+        if (pool->place ==
+            KVC_COMPOSED_FLASH) { /* What its chips do for the stage, of what they do for all. */
+            const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, &mix, i, 1);
+            struct kvc_flash_load load = kvc_composed_flash_load(config, i, &counts);
+            double part = kvc_flash_busy_of(config->flash, &load).chips_ns / fmax(flash.chips_ns, 1e-300);
+            utilization_frac[i] = per_ns * part * fmax(kvc_flash_shared_ns(&flash), flash.chips_ns);
+        }
     }
     kvc_stages_predict(kvc_composed_stages, scenario, utilization_frac, result);
     kvc_bottleneck_find(result);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/composed/costs.h"
 #include "sim/base/array.h"
 
 /* The event of an answer from another node; the kinds of the devices are below it. */
@@ -88,9 +89,10 @@ static double read_items(struct kvc_composed_storage *storage, struct kvc_compos
 /* Appends the items of SETs, and programs the pages that are full. Returns the bytes that enter the write
  * buffer and leave it. */
 static double append_items(struct kvc_composed_storage *storage, const struct kvc_composed_job *job,
-                           double now_ns)
+                           uint32_t stage, double now_ns)
 {
-    const struct kvc_composed_asked programs = {.kind = PROGRAMS}, erases = {.kind = ERASES};
+    const struct kvc_composed_asked programs = {.stage = (uint8_t)stage, .kind = PROGRAMS};
+    const struct kvc_composed_asked erases = {.stage = (uint8_t)stage, .kind = ERASES};
     uint64_t before = storage->flash.end;
     for (uint32_t i = 0; i < job->rows->count; i++) {
         uint32_t full = kvc_composed_job_stores(job, storage->config, i)
@@ -125,7 +127,7 @@ double kvc_composed_storage_begin(struct kvc_composed_storage *storage, struct k
         return bytes;
     }
     if ((at->does & KVC_COMPOSED_WRITE) != 0) {
-        bytes += append_items(storage, job, now_ns);
+        bytes += append_items(storage, job, stage, now_ns);
     }
     if ((at->does & KVC_COMPOSED_READ) != 0) {
         asked.kind = READS;
@@ -147,6 +149,23 @@ bool kvc_composed_storage_owns(const struct kvc_event *event)
     return event->kind >= KVC_FLASH_CELLS;
 }
 
+/* Returns for how long an operation keeps a chip busy, relative to the others of its device [ns]. */
+static double time_of(const struct kvc_composed_config *config, uint8_t kind)
+{
+    const struct kvc_flash *flash = config->flash;
+    switch (kind) {
+    case READS:
+        return flash->read_ns +
+               kvc_flash_transfer_ns(flash, kvc_composed_fetched_bytes(config, config->means.item_bytes));
+    case PROGRAMS:
+        return flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes);
+    case ERASES:
+        return flash->erase_ns;
+    default: /* Queries and updates count alike. */
+        return 1;
+    }
+}
+
 bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const struct kvc_event *event,
                                  struct kvc_composed_asked *ended)
 {
@@ -158,6 +177,7 @@ bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const str
         return false;
     }
     *ended = storage->asked[tag];
+    storage->ended_ns[ended->stage] += time_of(storage->config, ended->kind);
     kvc_ring_push(&storage->free, 0, tag);
     if (ended->kind == READS) {
         kvc_composed_flash_read_ended(&storage->flash, event->time_ns);
@@ -167,18 +187,36 @@ bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const str
     return ended->kind == READS || ended->kind == QUERIES;
 }
 
-void kvc_composed_storage_catch_up(struct kvc_composed_storage *storage, double now_ns)
+/* Gives the stages on a place their parts of more time for which its device was busy: shares of what they
+ * have asked for. */
+static void add_busy(struct kvc_composed_storage *storage, enum kvc_composed_place place, double more_ns)
 {
-    if (storage->config->flash != NULL) {
-        kvc_flash_engine_catch_up(&storage->flash.engine, now_ns);
+    const struct kvc_composed_config *config = storage->config;
+    double ended_ns = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        ended_ns += config->stage[i].place == place ? storage->ended_ns[i] : 0;
+    }
+    for (uint32_t i = 0; i < config->stages; i++) {
+        if (config->stage[i].place == place) {
+            storage->share[i] = ended_ns > 0 ? storage->ended_ns[i] / ended_ns : storage->share[i];
+            storage->ended_ns[i] = 0;
+            storage->busy_ns[i] += more_ns * storage->share[i];
+        }
     }
 }
 
-double kvc_composed_storage_busy_ns(const struct kvc_composed_storage *storage, enum kvc_composed_place place)
+void kvc_composed_storage_catch_up(struct kvc_composed_storage *storage, double now_ns)
 {
-    if (place == KVC_COMPOSED_DATABASE) {
-        return kvc_database_engine_busy_ns(&storage->database);
+    if (storage->config->database != NULL) {
+        double busy_ns = kvc_database_engine_busy_ns(&storage->database);
+        add_busy(storage, KVC_COMPOSED_DATABASE, busy_ns - storage->database_ns);
+        storage->database_ns = busy_ns;
     }
-    const struct kvc_flash_busy busy = kvc_flash_engine_busy(&storage->flash.engine);
-    return fmax(kvc_flash_shared_ns(&busy), busy.chips_ns);
+    if (storage->config->flash != NULL) {
+        kvc_flash_engine_catch_up(&storage->flash.engine, now_ns);
+        const struct kvc_flash_busy busy = kvc_flash_engine_busy(&storage->flash.engine);
+        double busy_ns = fmax(kvc_flash_shared_ns(&busy), busy.chips_ns);
+        add_busy(storage, KVC_COMPOSED_FLASH, busy_ns - storage->flash_ns);
+        storage->flash_ns = busy_ns;
+    }
 }

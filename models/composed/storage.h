@@ -31,6 +31,11 @@ struct kvc_composed_storage {
     uint32_t tags;                       /* Entries of `asked`. */
     struct kvc_ring free;                /* Tags that no operation has. */
     struct kvc_ring blocked; /* Jobs that wait for room in the write buffer, each with its stage. */
+    /* By stage: what has ended for it since the latest catch-up, its share of what has ended last, and its
+     * part of the time for which its device was busy [ns]. */
+    double ended_ns[KVC_COMPOSED_STAGES_MAX], share[KVC_COMPOSED_STAGES_MAX],
+        busy_ns[KVC_COMPOSED_STAGES_MAX];
+    double database_ns, flash_ns; /* Busy times of the devices that stages have got their parts of [ns]. */
 };
 
 /* Opens the storage of a server; `log` holds the items on flash, or is NULL. The configuration, the log and
@@ -60,11 +65,8 @@ bool kvc_composed_storage_owns(const struct kvc_event *event);
 bool kvc_composed_storage_handle(struct kvc_composed_storage *storage, const struct kvc_event *event,
                                  struct kvc_composed_asked *ended);
 
-/* Brings the devices up to a time until which all events have been handled. */
+/* Brings the devices up to a time until which all events have been handled, and gives the stages their parts
+ * of the time for which a device was busy since. */
 void kvc_composed_storage_catch_up(struct kvc_composed_storage *storage, double now_ns);
-
-/* Returns for how long the device of a place was busy since the storage was opened [ns]. */
-double kvc_composed_storage_busy_ns(const struct kvc_composed_storage *storage,
-                                    enum kvc_composed_place place);
 
 #endif
