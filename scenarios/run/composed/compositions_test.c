@@ -24,12 +24,11 @@ static const double errors_most = 5;
 /* Sums of the same numbers in another order. */
 static const double rounding_frac = 1e-9;
 
-/* Bounds of the saturated throughput over the predicted one, which is the capacity unless few clients wait
- * for batches that close by time. Of the seeds 1 to 200, a tenth has less than 0.73, a quarter less than
- * 0.93, half less than 1.00, and a tenth more than 1.12. The most is 1.89: in a short run no item is evicted
- * yet, and work in the background joins what waits. The least is 0.33: clients that wait gather in one batch,
- * which one core serves. */
-static const double least_of_predicted = 0.25, most_of_predicted = 2.2;
+/* Bounds of the saturated throughput over the predicted one. Of the seeds 1 to 200, a twentieth has less than
+ * 0.60, a quarter less than 0.92, half less than 1.00, and a tenth more than 1.07. The most is 1.67: in a
+ * short run no item is evicted yet. The least is 0.34, of a pipeline with room for one batch, and 0.29 on
+ * flash, where a batch waits for the chip that most of its reads meet. */
+static const double least_of_predicted = 0.3, least_on_flash = 0.25, most_of_predicted = 1.9;
 
 /* What a composition contradicts, as text, and what its capacity is compared with. */
 struct findings {
@@ -195,10 +194,10 @@ static void hold_under_load(struct findings *findings, uint64_t seed, double cap
     kvc_outcome_free(second);
 }
 
-/* Whether batches close by time, a stage works in the background, and misses of a cache are slow: of a hot
- * tier in front of flash, or of a store in front of a database. */
+/* Whether batches close by time, a stage works in the background, misses of a cache are slow, as those of a
+ * hot tier in front of flash or of a store in front of a database, and whether a stage works on flash. */
 struct kinds {
-    bool by_time, in_background, misses_slowly;
+    bool by_time, in_background, misses_slowly, on_flash;
 };
 
 static struct kinds kinds_of(uint64_t seed)
@@ -212,6 +211,7 @@ static struct kinds kinds_of(uint64_t seed)
     for (uint32_t i = 0; i < options->stage_count; i++) {
         kinds.misses_slowly = kinds.misses_slowly || options->stage[i].on == KVC_COMPOSED_DATABASE;
         kinds.in_background = kinds.in_background || options->stage[i].background;
+        kinds.on_flash = kinds.on_flash || options->stage[i].on == KVC_COMPOSED_FLASH;
     }
     kvc_loaded_free(loaded);
     return kinds;
@@ -242,7 +242,8 @@ static void hold_saturated(struct findings *findings, uint64_t seed, double dura
     use.pipelines_times = 2;
     hold_more(findings, kinds, "pipelines", throughput(findings, seed, &use));
     double ratio = findings->saturated_mops / findings->predicted_mops;
-    expect(findings, ratio >= least_of_predicted && ratio <= most_of_predicted,
+    double least = kinds.on_flash ? least_on_flash : least_of_predicted;
+    expect(findings, ratio >= least && ratio <= most_of_predicted,
            "%.4g Mops, %.4g predicted of a capacity of %.4g", findings->saturated_mops,
            findings->predicted_mops, findings->capacity_mops);
 }
