@@ -55,7 +55,7 @@ compare_capacities() {
     answer "$results/theirs" capacity "$built" "${both[@]}" "${own[@]}"
     wait "$!"
     local ours theirs
-    ours=$(jq .capacity.mops "$results/ours") theirs=$(jq .capacity.mops "$results/theirs")
+    ours=$(jq .capacity_mops.mean "$results/ours") theirs=$(jq .capacity_mops.mean "$results/theirs")
     row capacity "$theirs" "$ours" "$(awk -v a="$ours" -v b="$theirs" 'BEGIN { print (a / b - 1) * 100 }')" 3
 }
 

@@ -89,6 +89,20 @@ Test(gpu_blocks, a_kernel_runs_in_as_many_rounds_as_it_needs)
     cr_expect_float_eq(kernels[0].end_ns, 10e6, 1, "256 blocks, 26 at once: %g", kernels[0].end_ns);
 }
 
+Test(gpu_blocks, a_kernel_as_a_fluid_takes_as_long_alone)
+{
+    struct kernel kernels[] = {task(0, 30), packets(1e7)};
+    run(kernels, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct kvc_gpu_kernel fluid = kvc_gpu_grid_kernel(&card, &kernels[i].grid);
+        cr_expect_float_eq(fluid.alone_ns, kernels[i].end_ns - kernels[i].begin_ns, 1);
+        cr_expect_leq(fluid.amount_ns, fluid.alone_ns);
+    }
+    /* Blocks that hold places are in the way of others, although they take little of the card. */
+    double places_ns = kvc_gpu_grid_kernel(&card, &kernels[1].grid).amount_ns;
+    cr_expect_float_eq(places_ns, 16 * 2e4 / (13 * 16), 1e-6, "found %g", places_ns);
+}
+
 Test(gpu_blocks, a_large_kernel_delays_a_small_one_until_it_is_placed)
 {
     struct kernel kernels[] = {task(0, 256), packets(1e5)};
