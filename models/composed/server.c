@@ -410,6 +410,9 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         server->stream_job[stream] = number;
         server->stream_station[stream] = job->station;
         server->stream_stage[stream] = (uint8_t)stage;
+        if (cost.channel_ns > 0) { /* The GPU uses host memory. */
+            kvc_composed_take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
+        }
         kvc_gpu_streams_begin(server->gpu, stream, now_ns,
                               &(struct kvc_gpu_stream_job){.kernel = cost.kernel});
         return;
@@ -819,7 +822,9 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
         uint32_t stage = server->stream_stage[stream];
         count_work(server, station, stage, now_ns - job_of(server, number)->began_ns);
         station->free_streams[at / 64] |= UINT64_C(1) << at % 64;
-        end_of_stage(server, station, number, stage, now_ns, 0);
+        /* The stream takes its next kernel while memory still works for this one. */
+        double wait_ns = kvc_composed_end_shared(server, job_of(server, number), stage, now_ns);
+        end_of_stage(server, station, number, stage, now_ns, wait_ns);
     }
 }
 
