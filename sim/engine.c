@@ -662,14 +662,13 @@ void kvc_engine_queue_bytes(uint32_t from, uint32_t to, double bytes)
 {
     uint32_t count = 0;
     const uint32_t *links = kvc_platform_route(engine.platform, from, to, &count);
-    if (count != 1) {
-        KVC_BUG("a queue at a route of %u links", count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct link *link = &engine.links[links[i]];
+        if (link->shared) {
+            KVC_BUG("a queue at link %u, which has transfers", links[i]);
+        }
+        kvc_device_queue_add(&link->queue, kvc_engine_now_ns(), bytes, 0);
     }
-    struct link *link = &engine.links[links[0]];
-    if (link->shared) {
-        KVC_BUG("a queue at link %u, which has transfers", links[0]);
-    }
-    kvc_device_queue_add(&link->queue, kvc_engine_now_ns(), bytes, 0);
 }
 
 /* ---- devices during a run ---- */

@@ -100,8 +100,8 @@ void kvc_engine_transfer(uint32_t from, uint32_t to, double bytes);
  * or states, can fail, or also works in activities. `alone_ns` is as in struct kvc_draw. */
 void kvc_engine_queue_work(uint32_t host, double amount_ns, double alone_ns);
 
-/** Queues bytes on a link that has no other user, as kvc_engine_queue_work() does work. The route between the
- * two hosts must be this link alone. */
+/** Queues bytes on the links of the route between two hosts, each for itself, as kvc_engine_queue_work() does
+ * work. It is a bug (KVC_BUG) if one of the links also has transfers. */
 void kvc_engine_queue_bytes(uint32_t from, uint32_t to, double bytes);
 
 /* ---- devices during a run ---- */

@@ -201,22 +201,12 @@ static void open_host(struct kvc_slice_mover *mover, const struct kvc_platform *
     }
 }
 
-/* Opens the mover of a route. Transfers that cross the root complex only keep meters: the server itself lets
- * them wait for each other. */
-static void open_route(struct user *user, struct kvc_slice_mover *mover, const struct kvc_platform *platform,
-                       int32_t from, int32_t to)
+/* Opens the mover of a route, whose links have no other users: the server itself lets transfers wait for each
+ * other in the root complex. */
+static void open_route(struct user *user, struct kvc_slice_mover *mover, int32_t from, int32_t to)
 {
-    uint32_t links;
-    user->outages.platform = platform;
     kvc_slice_outages_add_route(&user->outages, (uint32_t)from, (uint32_t)to);
-    kvc_platform_route(platform, (uint32_t)from, (uint32_t)to, &links);
-    if (links == 1) {
-        kvc_slice_mover_own_link(mover, (uint32_t)from, (uint32_t)to);
-        return;
-    }
-    mover->outages.platform = platform;
-    kvc_slice_outages_add_route(&mover->outages, (uint32_t)from, (uint32_t)to);
-    kvc_slice_mover_open_transfer(mover, (uint32_t)from, (uint32_t)to);
+    kvc_slice_mover_own_link(mover, (uint32_t)from, (uint32_t)to);
 }
 
 static void open_user(struct simulation *simulation, uint32_t number)
@@ -230,6 +220,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
     const struct kvc_composed_expected expected = kvc_composed_expect(simulation->scenario);
     kvc_composed_server_open(&user->server, simulation->scenario, simulation->stores, replica, number,
                              &expected);
+    user->outages.platform = simulation->platform;
     open_host(&user->cpu, simulation->platform, device.cpu);
     kvc_slice_mover_own_host(&user->dram, (uint32_t)device.dram);
     if (user->server.gpu != NULL) {
@@ -243,13 +234,12 @@ static void open_user(struct simulation *simulation, uint32_t number)
     }
     if (config->on_network) {
         bool past_host = config->stage[0].options->memory == KVC_COMPOSED_IN_GPU;
-        open_route(user, &user->rx, simulation->platform, device.clients,
-                   past_host ? device.copy : device.dram);
-        open_route(user, &user->tx, simulation->platform, device.dram, device.clients);
+        open_route(user, &user->rx, device.clients, past_host ? device.copy : device.dram);
+        open_route(user, &user->tx, device.dram, device.clients);
     }
     if (device.copy != KVC_SOCKET_NONE) {
-        open_route(user, &user->down, simulation->platform, device.dram, device.copy);
-        open_route(user, &user->up, simulation->platform, device.copy, device.dram);
+        open_route(user, &user->down, device.dram, device.copy);
+        open_route(user, &user->up, device.copy, device.dram);
     }
     bool last = number + 1 == simulation->count;
     simulation->servers[number] =

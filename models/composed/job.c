@@ -143,37 +143,36 @@ void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, st
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config)
 {
     const struct kvc_batch *rows = job->rows;
-    struct kvc_composed_counts counts = {.requests = rows->count};
-    uint64_t ops[KVC_OP_COUNT] = {0}, keys[KVC_OP_COUNT] = {0}, hits = 0, hots = 0, set_bytes = 0,
-             value_bytes = 0, fetched_rows = 0, fetched_bytes = 0;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        ops[rows->op[i]]++;
-        keys[rows->op[i]] += rows->key_bytes[i];
-        set_bytes += rows->op[i] == KVC_OP_SET ? rows->value_bytes[i] : 0;
-        bool hit = job->outcome[i] == KVC_COMPOSED_HIT, fetched = job->outcome[i] == KVC_COMPOSED_FETCHED;
-        hits += hit;
-        hots += job->hot[i];
-        value_bytes += hit || fetched ? rows->value_bytes[i] : 0;
-        fetched_rows += fetched;
-        fetched_bytes += fetched ? rows->key_bytes[i] + rows->value_bytes[i] : 0;
-    }
+    struct kvc_composed_counts *counts = &job->counts;
+    uint64_t keys_bytes = 0, set_bytes = 0, value_bytes = 0, hits = 0, hots = 0, fetched_rows = 0,
+             fetched_bytes = 0;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        counts.ops[op] = (double)ops[op];
-        counts.op_bytes[op] = (double)keys[op];
+        counts->ops[op] = counts->op_bytes[op] = 0;
     }
-    counts.hits = (double)hits;
-    counts.hots = (double)hots;
-    counts.filled = config->fills ? (double)fetched_rows : 0;
-    counts.filled_bytes = config->fills ? (double)fetched_bytes : 0;
-    double keys_bytes =
-        counts.op_bytes[KVC_OP_GET] + counts.op_bytes[KVC_OP_SET] + counts.op_bytes[KVC_OP_DELETE];
-    counts.op_bytes[KVC_OP_SET] += (double)set_bytes;
-    counts.op_bytes[KVC_OP_GET] += (double)value_bytes;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint8_t op = rows->op[i], outcome = job->outcome[i];
+        uint32_t set = op == KVC_OP_SET ? rows->value_bytes[i] : 0;
+        bool fetched = outcome == KVC_COMPOSED_FETCHED;
+        uint32_t got = outcome == KVC_COMPOSED_HIT || fetched ? rows->value_bytes[i] : 0;
+        counts->ops[op]++;
+        counts->op_bytes[op] += rows->key_bytes[i] + set + got;
+        hits += outcome == KVC_COMPOSED_HIT;
+        hots += job->hot[i];
+        keys_bytes += rows->key_bytes[i];
+        set_bytes += set;
+        value_bytes += got;
+        fetched_rows += fetched;
+        fetched_bytes += fetched ? rows->key_bytes[i] + got : 0;
+    }
     double in_header = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
     double out_header = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
-    counts.request_bytes = rows->count * in_header + keys_bytes + (double)set_bytes;
-    counts.response_bytes = rows->count * out_header + (double)value_bytes;
-    job->counts = counts;
+    counts->requests = rows->count;
+    counts->hits = (double)hits;
+    counts->hots = (double)hots;
+    counts->filled = config->fills ? (double)fetched_rows : 0;
+    counts->filled_bytes = config->fills ? (double)fetched_bytes : 0;
+    counts->request_bytes = rows->count * in_header + (double)(keys_bytes + set_bytes);
+    counts->response_bytes = rows->count * out_header + (double)value_bytes;
 }
 
 bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when,

@@ -374,7 +374,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     const struct kvc_composed_stage *at = &config->stage[stage];
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_job *whole = job->is_part ? job_of(server, job->whole) : job;
-    struct kvc_composed_counts counts = whole->counts;
+    struct kvc_composed_counts touched, *counts = at->does != 0 ? &touched : &whole->counts;
     bool is_later = defers(at->options);
     if (kvc_composed_is_away(at->place)) {
         station->busy++;
@@ -384,23 +384,24 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     take_evicted(server, whole, at->does);
     if (at->does != 0) {
         kvc_composed_execute(&server->structures, whole, at->does, is_later ? &job->later.writes : NULL, true,
-                             &counts);
+                             &touched);
     }
     if (is_later) { /* The stage works for several batches. */
         struct kvc_composed_counts all = job->later.counts;
-        all.inserts = counts.inserts;
-        all.insert_lines = counts.insert_lines;
-        all.erases = counts.erases;
-        all.erase_lines = counts.erase_lines;
-        counts = all;
+        all.inserts = counts->inserts;
+        all.insert_lines = counts->insert_lines;
+        all.erases = counts->erases;
+        all.erase_lines = counts->erase_lines;
+        touched = all;
+        counts = &touched;
         job->later.counts = (struct kvc_composed_counts){0};
         server->pipeline[job->pipeline].ghosts[stage] -= job->is_ghost;
     }
     job->began_ns = now_ns;
     station->busy++;
     server->traffic[stage].jobs++;
-    server->stage_requests[stage] += counts.requests;
-    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &counts, &server->pace);
+    server->stage_requests[stage] += counts->requests;
+    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &server->pace);
     cost.busy_ns += job->steal_ns;
     cost.core_ns += job->steal_ns * config->pool[at->pool].cores;
     job->steal_ns = 0;

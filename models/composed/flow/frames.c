@@ -86,9 +86,9 @@ void kvc_composed_send_next(struct kvc_composed_server *server, double now_ns)
 
 void kvc_composed_take_frames(struct kvc_composed_server *server, double now_ns)
 {
-    server->sends_ns = INFINITY;
-    while (send_frame(server, now_ns, now_ns)) {
-        ;
-    }
-    kvc_composed_send_next(server, now_ns);
+    do {
+        send_frame(server, now_ns, now_ns);
+        server->sends_ns = INFINITY;
+        kvc_composed_send_next(server, now_ns);
+    } while (server->sends_ns <= now_ns);
 }
