@@ -193,7 +193,8 @@ static void set_stage(const struct kvc_composed_config *config, uint32_t number,
     for (uint32_t i = 0; i < options->work_count; i++) {
         add_work(work, &options->work[i], stage->work);
     }
-    set_words(table, "does", options, stage->does);
+    standard.does = config->stage[number].does; /* With what no stage states. */
+    set_words(table, "does", &standard, stage->does);
     set_words(table, "when", options, stage->when);
     for (size_t i = 0; i < table->count; i++) {
         if (!is_shown(table->rows[i].name, work)) {
