@@ -74,6 +74,18 @@ static double batch_requests(const struct kvc_composed_config *config, double pe
     return fmax(requests, 1);
 }
 
+/* Returns the stage that fills the responses. */
+static uint32_t answering_stage(const struct kvc_composed_config *config)
+{
+    uint32_t last = config->stages - 1;
+    return config->stage[last].place == KVC_COMPOSED_NIC_TX && last > 0 ? last - 1 : last;
+}
+
+static bool answers_in_turn(const struct kvc_composed_config *config)
+{
+    return config->stage[answering_stage(config)].place == KVC_COMPOSED_CPU;
+}
+
 /* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate.
  */
 static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
@@ -82,8 +94,11 @@ static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
     const struct kvc_workload *workload = mix->workload;
     struct kvc_composed_mix at = *mix;
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
-    if (workload->arrival == KVC_ARRIVAL_CLOSED) { /* Clients that are answered together send together. */
-        at.frame.requests = fmax(fmin(config->frame_mean, (double)workload->clients / config->shards), 1);
+    if (workload->arrival == KVC_ARRIVAL_CLOSED) {
+        /* Clients that are answered together send together. A core answers one after the other, so that after
+         * a pause each sends alone. */
+        double together = fmin(config->frame_mean, (double)workload->clients / config->shards);
+        at.frame.requests = workload->think_ns > 0 && answers_in_turn(config) ? 1 : fmax(together, 1);
     } else if (kvc_workload_has_rate(workload) && !kvc_workload_sends_together(workload)) {
         double per_flow_ns = per_ns / kvc_workload_flows(workload);
         at.frame = kvc_fill_of(per_flow_ns, config->frame_requests, workload->fill_timeout_ns);
