@@ -209,35 +209,49 @@ static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t s
     return branches;
 }
 
+static void add_part(struct parts *parts, const struct kvc_composed_config *config,
+                     const struct kvc_composed_mix *part, uint32_t stage, double requests, double share)
+{
+    const struct kvc_composed_cost cost = mean_cost(config, part, stage, requests);
+    double own = fmin(kvc_composed_mix_counts(config, part, stage, 1).requests, 1);
+    add_times(&parts->sum, &cost, 1);
+    parts->mean_ns += share * (cost.busy_ns + cost.latency_ns);
+    parts->latency_ns += share * cost.latency_ns;
+    parts->jobs += reached_of(requests, own) / (double)config->stage[stage].options->every;
+    parts->most += own > 0;
+}
+
 /* Requests that a branch takes leave the others, as a job of their own: each part costs what a job costs. */
 static struct parts parts_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                              uint32_t stage, double requests)
 {
+    enum { KINDS = 2 * KVC_COMPOSED_KINDS };
     struct parts parts = {0};
+    uint32_t branches[KINDS], differ = 0, left = 0;
     double served = 0;
-    bool done[KVC_COMPOSED_KINDS][2] = {{false}};
-    for (int first = 0; first < 2 * KVC_COMPOSED_KINDS; first++) {
-        uint32_t branches = branches_of(config, stage, first / 2, first % 2);
+    for (int i = 0; i < KINDS; i++) {
+        bool comes = mix->kind[i / 2][i % 2].requests > 0;
+        branches[i] = comes ? branches_of(config, stage, i / 2, i % 2) : 0;
+        left |= comes ? 1u << i : 0;
+        served += mix->kind[i / 2][i % 2].requests;
+        differ |= comes ? branches[i] ^ branches[__builtin_ctz(left)] : 0;
+    }
+    if (differ == 0) {
+        add_part(&parts, config, mix, stage, requests, served);
+    }
+    for (uint32_t first; differ != 0 && left != 0;) {
         struct kvc_composed_mix part = *mix;
         double share = 0;
-        for (int i = 0; i < 2 * KVC_COMPOSED_KINDS; i++) {
-            struct kvc_composed_counts *kind = &part.kind[i / 2][i % 2];
-            bool is_in = branches_of(config, stage, i / 2, i % 2) == branches && !done[i / 2][i % 2];
-            done[i / 2][i % 2] = done[i / 2][i % 2] || is_in;
-            share += is_in ? kind->requests : 0;
-            *kind = is_in ? *kind : (struct kvc_composed_counts){0};
+        first = (uint32_t)__builtin_ctz(left);
+        for (uint32_t i = 0; i < KINDS; i++) {
+            if ((left >> i & 1) != 0 && branches[i] == branches[first]) {
+                share += part.kind[i / 2][i % 2].requests;
+                left &= ~(1u << i);
+            } else {
+                part.kind[i / 2][i % 2] = (struct kvc_composed_counts){0};
+            }
         }
-        if (share <= 0) {
-            continue;
-        }
-        struct kvc_composed_cost cost = mean_cost(config, &part, stage, requests);
-        double own = fmin(kvc_composed_mix_counts(config, &part, stage, 1).requests, 1);
-        add_times(&parts.sum, &cost, 1);
-        parts.mean_ns += share * (cost.busy_ns + cost.latency_ns);
-        parts.latency_ns += share * cost.latency_ns;
-        parts.jobs += reached_of(requests, own) / (double)config->stage[stage].options->every;
-        parts.most += own > 0;
-        served += share;
+        add_part(&parts, config, &part, stage, requests, share);
     }
     parts.most = fmax(parts.most, 1);
     parts.mean_ns /= fmax(served, 1e-300);
