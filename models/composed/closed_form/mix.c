@@ -316,8 +316,8 @@ struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_con
         counts.inserts = counts.ops[KVC_OP_SET] + counts.filled;
         counts.insert_lines = counts.inserts * mix->lines.insert;
     }
-    if ((does & KVC_COMPOSED_ERASE) != 0) { /* A full store evicts an item for each SET. */
-        bool evicts = config->has_values;
+    if ((does & KVC_COMPOSED_ERASE) != 0) { /* Full slabs evict an item for each SET; a log writes over it. */
+        bool evicts = config->has_values && !config->logs;
         counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] + counts.filled : 0);
         counts.erase_lines = counts.erases * mix->lines.erase;
     }
