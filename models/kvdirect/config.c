@@ -7,7 +7,7 @@
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/equations.h"
 #include "models/kvdirect/memory_engine.h"
-#include "models/kvdirect/reuse.h"
+#include "sim/workload/line_cache.h"
 #include "sim/workload/source/fill.h"
 
 /* ---- options ---- */
@@ -286,13 +286,13 @@ static void set_messages(struct kvc_kvdirect_config *config, const struct kvc_wo
     mean->packet_mean = kvc_fill_mean(workload, mean->packet_requests);
 }
 
-const struct kvc_kvdirect_reuse *kvc_kvdirect_config_reuse(const struct kvc_kvdirect_config *config,
-                                                           const struct kvc_workload *workload)
+const struct kvc_card_reuse *kvc_kvdirect_config_reuse(const struct kvc_kvdirect_config *config,
+                                                       const struct kvc_workload *workload)
 {
     const struct kvc_kvdirect_accesses *accesses = &config->mean.accesses;
-    const struct kvc_kvdirect_cached cached = {config->buckets, accesses->pairs_per_bucket,
-                                               accesses->slab_lines, config->cache_lines};
-    return kvc_kvdirect_reuse_of(workload, &cached);
+    const struct kvc_card_lines cached = {config->buckets, accesses->pairs_per_bucket, accesses->slab_lines,
+                                          config->cache_lines};
+    return kvc_card_reuse_of(workload, &cached);
 }
 
 static double best_dispatch(const struct kvc_kvdirect_config *config, const struct kvc_workload *workload)

@@ -152,8 +152,8 @@ enum kvc_status kvc_kvdirect_resolve(const struct kvc_scenario *scenario, void *
                                      struct kvc_diag *diag);
 
 /* Returns the reuse of the lines that the caches hold. */
-const struct kvc_kvdirect_reuse *kvc_kvdirect_config_reuse(const struct kvc_kvdirect_config *config,
-                                                           const struct kvc_workload *workload);
+const struct kvc_card_reuse *kvc_kvdirect_config_reuse(const struct kvc_kvdirect_config *config,
+                                                       const struct kvc_workload *workload);
 
 /* Checks what the ranges of single options cannot express: lanes, memory of a NIC, vectors, and that the keys
  * fit. */

@@ -7,7 +7,7 @@
 
 #include "kernels/kvdirect/table.h"
 #include "models/kvdirect/dispatch.h"
-#include "models/kvdirect/reuse.h"
+#include "sim/workload/line_cache.h"
 #include "sim/base/array.h"
 #include "sim/base/memo.h"
 
@@ -171,14 +171,13 @@ static double wire_ns(const struct kvc_nic *nic, double packet_requests, double 
 
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *card,
                                                 const struct kvc_kvdirect_operation_mean *mean,
-                                                const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
+                                                const struct kvc_card_reuse *reuse, double dispatch_frac,
                                                 double merged_frac)
 {
-    const struct kvc_pcie *pcie = card->pcie;
     const struct kvc_fpga *fpga = card->fpga;
     const struct kvc_kvdirect_accesses *accesses = &mean->accesses;
     double l = fpga->dram_bytes > 0 ? dispatch_frac : 0;
-    double hit = l > 0 ? kvc_kvdirect_hit_frac(reuse, l) : 0;
+    double hit = l > 0 ? kvc_card_hit_frac(reuse, l) : 0;
     double fetched = 1 - merged_frac, writes = fetched * mean->put_frac;
     double bucket_reads = fetched * accesses->bucket_reads, slab_reads = fetched * accesses->slab_reads;
     double slab_lines = accesses->slab_lines, used_lines = fmax(accesses->used_lines, 1);
@@ -194,18 +193,12 @@ struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *
     double host_writes = writes * (1 - l) * (1 + (used_lines - 1) * l) + evicted;
     double read_bytes = (read_lines * (1 - l) + misses) * KVC_KVDIRECT_LINE_BYTES;
     double write_bytes = (written_lines * (1 - l) + evicted) * KVC_KVDIRECT_LINE_BYTES;
-    double links = (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie) * 1e-9;
-    double header = (double)pcie->header_bytes;
-    double in_flight_ns = host_reads / ((double)pcie->endpoints * kvc_pcie_flight_reads_per_s(pcie)) * 1e9;
-    double dma_ns = kvc_pcie_dma_ns(pcie, host_reads, host_writes, write_bytes) / (double)pcie->endpoints;
-    double down_ns = (host_reads * header + read_bytes) / links;
-    double up_ns = ((host_reads + host_writes) * header + write_bytes) / links;
-    double root_ns = fmax(read_bytes, write_bytes) / pcie->root_bytes_per_s * 1e9;
+    const struct kvc_pcie_traffic traffic = {host_reads, host_writes, read_bytes, write_bytes};
     double lines = l * (read_lines + 2 * written_lines) + misses;
     return (struct kvc_kvdirect_loads){
         .clock_ns = kvc_fpga_cycle_ns(fpga),
         .access_ns = fmax(bucket_reads + slab_reads, writes) * kvc_fpga_cycle_ns(fpga),
-        .pcie_ns = fmax(fmax(fmax(in_flight_ns, dma_ns), root_ns), fmax(down_ns, up_ns)),
+        .pcie_ns = kvc_pcie_traffic_ns(card->pcie, &traffic),
         .dram_ns = l > 0 ? lines * kvc_fpga_dram_ns(fpga, KVC_KVDIRECT_LINE_BYTES) : 0,
         .receive_ns = wire_ns(card->nic, mean->packet_mean, mean->request_bytes),
         .send_ns = wire_ns(card->nic, mean->packet_mean, mean->response_bytes),
@@ -247,7 +240,7 @@ double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, co
 struct balance {
     const struct kvc_kvdirect_card *card;
     const struct kvc_kvdirect_operation_mean *mean;
-    const struct kvc_kvdirect_reuse *reuse;
+    const struct kvc_card_reuse *reuse;
 };
 
 static double dram_beyond_pcie_ns(double dispatch_frac, void *data)
@@ -260,7 +253,7 @@ static double dram_beyond_pcie_ns(double dispatch_frac, void *data)
 
 double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
                                   const struct kvc_kvdirect_operation_mean *mean,
-                                  const struct kvc_kvdirect_reuse *reuse)
+                                  const struct kvc_card_reuse *reuse)
 {
     enum { ITERATIONS = 100 };
     struct kvc_kvdirect_operation_mean reading = *mean;

@@ -63,7 +63,7 @@ struct kvc_kvdirect_layout {
 struct kvc_kvdirect_layout kvc_kvdirect_best_layout(double keys, double bytes, uint32_t pair_bytes,
                                                     double index_frac, uint32_t inline_bytes);
 
-struct kvc_kvdirect_reuse; /* models/kvdirect/reuse.h */
+struct kvc_card_reuse; /* sim/workload/line_cache.h */
 
 /* The time for which one operation occupies each resource of a NIC [ns]. */
 struct kvc_kvdirect_loads {
@@ -97,7 +97,7 @@ struct kvc_kvdirect_operation_mean {
 /* Returns the loads at the dispatch ratio l = `dispatch_frac`. */
 struct kvc_kvdirect_loads kvc_kvdirect_loads_of(const struct kvc_kvdirect_card *card,
                                                 const struct kvc_kvdirect_operation_mean *mean,
-                                                const struct kvc_kvdirect_reuse *reuse, double dispatch_frac,
+                                                const struct kvc_card_reuse *reuse, double dispatch_frac,
                                                 double merged_frac);
 
 /* Returns the limit of the host [operations/ns]: the memory of its sockets, which all NICs of a node
@@ -112,6 +112,6 @@ double kvc_kvdirect_host_limit_per_ns(const struct kvc_kvdirect_loads *loads, co
  * with a ratio for PUTs of 10 bytes one NIC would exceed the published rate of PUTs by far (fig. 16b). */
 double kvc_kvdirect_best_dispatch(const struct kvc_kvdirect_card *card,
                                   const struct kvc_kvdirect_operation_mean *mean,
-                                  const struct kvc_kvdirect_reuse *reuse);
+                                  const struct kvc_card_reuse *reuse);
 
 #endif

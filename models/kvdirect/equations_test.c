@@ -74,7 +74,7 @@ Test(equations, the_best_dispatch_loads_dram_and_pcie_alike)
     struct setup setup = published();
     const struct kvc_kvdirect_config *config = &setup.config;
     double best = best_dispatch(&setup);
-    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_config_reuse(config, &setup.scenario.workload);
+    const struct kvc_card_reuse *reuse = kvc_kvdirect_config_reuse(config, &setup.scenario.workload);
     struct kvc_kvdirect_loads loads = kvc_kvdirect_loads_of(&config->card, &config->mean, reuse, best, 0);
     cr_expect_float_eq(loads.dram_ns, loads.pcie_ns, 0.001 * loads.pcie_ns);
     cr_expect(best > 0.3 && best < 0.9, "%g", best);

@@ -5,7 +5,7 @@
 #include "models/kvdirect/config.h"
 #include "models/kvdirect/dispatch.h"
 #include "models/kvdirect/resources.h"
-#include "models/kvdirect/reuse.h"
+#include "sim/workload/line_cache.h"
 #include "models/kvdirect/store.h"
 #include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
@@ -187,7 +187,7 @@ enum kvc_status kvc_kvdirect_predict(const struct kvc_scenario *scenario, struct
     double busy_per_ns = NAN, busy_stay_ns = NAN,
            busy_merged = 0; /* The latest share of operations that merge. */
     const struct kvc_popularity_sums *popularity = kvc_popularity_sums_of(&scenario->workload);
-    const struct kvc_kvdirect_reuse *reuse = kvc_kvdirect_config_reuse(config, &scenario->workload);
+    const struct kvc_card_reuse *reuse = kvc_kvdirect_config_reuse(config, &scenario->workload);
     for (int i = 0; i < MERGE_ITERATIONS; i++) {
         loads = kvc_kvdirect_loads_of(&config->card, &config->mean, reuse, config->dispatch_frac, merged);
         host_per_ns =

@@ -188,6 +188,19 @@ double kvc_pcie_dma_ns(const struct kvc_pcie *pcie, double reads, double writes,
     return reads_ns + (pcie->dma_write_ns > 0 ? writes * pcie->dma_write_ns : 0) + data_ns;
 }
 
+double kvc_pcie_traffic_ns(const struct kvc_pcie *pcie, const struct kvc_pcie_traffic *traffic)
+{
+    double links = (double)pcie->endpoints * kvc_pcie_link_bytes_per_s(pcie) * 1e-9;
+    double header = (double)pcie->header_bytes, reads = traffic->reads, writes = traffic->writes;
+    double read_bytes = traffic->read_bytes, written_bytes = traffic->written_bytes;
+    double in_flight_ns = reads / ((double)pcie->endpoints * kvc_pcie_flight_reads_per_s(pcie)) * 1e9;
+    double dma_ns = kvc_pcie_dma_ns(pcie, reads, writes, written_bytes) / (double)pcie->endpoints;
+    double down_ns = (reads * header + read_bytes) / links;
+    double up_ns = ((reads + writes) * header + written_bytes) / links;
+    double root_ns = fmax(read_bytes, written_bytes) / pcie->root_bytes_per_s * 1e9;
+    return fmax(fmax(fmax(in_flight_ns, dma_ns), root_ns), fmax(down_ns, up_ns));
+}
+
 uint32_t kvc_pcie_packets(const struct kvc_pcie *pcie, uint32_t bytes)
 {
     uint32_t most = (uint32_t)pcie->payload_max_bytes;

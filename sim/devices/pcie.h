@@ -123,6 +123,16 @@ double kvc_pcie_read_ns(const struct kvc_pcie *pcie, double bytes);
 /** Returns the time for which packets occupy the DMA engine of their link [ns]. */
 double kvc_pcie_dma_ns(const struct kvc_pcie *pcie, double reads, double writes, double written_bytes);
 
+/** Packets of a card. */
+struct kvc_pcie_traffic {
+    double reads, writes;             /**< Packets. */
+    double read_bytes, written_bytes; /**< Their data. */
+};
+
+/** Returns the time for which packets occupy the busiest part of a card's links [ns]: their tags and credits,
+ * the DMA engines, either direction of the links, or the root complex. */
+double kvc_pcie_traffic_ns(const struct kvc_pcie *pcie, const struct kvc_pcie_traffic *traffic);
+
 enum { KVC_PCIE_CREDIT_BYTES = 16 }; /**< Data that one data credit stands for: 4 double words. */
 
 /** Returns the number of packets that a request of `bytes` is cut into. */
