@@ -44,6 +44,8 @@ const struct kvc_model *const kvc_models[] = {
 };
 
 const struct kvc_device_kind *const kvc_device_kinds[] = {
+    &kvc_card_cpu_kind,
+    &kvc_card_dram_kind,
     &kvc_cpu_kind,
     &kvc_database_kind,
     &kvc_dram_kind,

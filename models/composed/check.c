@@ -110,12 +110,13 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
     const uint32_t all = (1u << KVC_OP_COUNT) - 1;
     bool storage = kvc_composed_is_storage(place), away = kvc_composed_is_away(place);
-    bool gpu = place == KVC_COMPOSED_GPU, blocks = gpu && stage->block > 0;
+    bool gpu = place == KVC_COMPOSED_GPU, blocks = gpu && stage->block > 0,
+         cores = kvc_composed_has_cores(place);
     const struct {
         const char *option;
         bool stated, allowed;
     } options[] = {
-        {"cores", stage->cores != 1, place == KVC_COMPOSED_CPU},
+        {"cores", stage->cores != 1, cores},
         {"split", stage->split, place == KVC_COMPOSED_CPU && stage->cores > 1},
         {"streams", stage->streams != 1, gpu},
         {"block", stage->block != 0, gpu && !config->gpu->shares_memory},
@@ -124,18 +125,19 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
         {"memory", stage->memory != KVC_COMPOSED_IN_HOST,
          place == KVC_COMPOSED_NIC_RX && config->gpu != NULL && !config->gpu->shares_memory},
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
-        {"overlap", stage->overlap != 1, place == KVC_COMPOSED_CPU},
+        {"overlap", stage->overlap != 1, cores},
         {"steal", kvc_composed_steals(stage),
          place == KVC_COMPOSED_CPU && !defers && !stage->shared && config->pipelines > 1},
         {"priority", stage->priority != 0, (all_of_pool & (all_of_pool - 1)) != 0},
-        {"shared", stage->shared, place == KVC_COMPOSED_CPU && i < config->batched && !defers},
-        {"pool", stage->pool[0] != '\0', place == KVC_COMPOSED_CPU || gpu},
+        {"shared", stage->shared, cores && i < config->batched && !defers},
+        {"pool", stage->pool[0] != '\0', cores || gpu},
         {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !away && !defers},
         {"queue", stage->queue != 0, !away},
         {"of", (stage->of & all) != all, !storage},
         {"every", stage->every != 1, later},
         {"background", stage->background, !away && (later || stage->does == 0)},
-        {"does", stage->does != 0, place == KVC_COMPOSED_CPU || gpu || place == KVC_COMPOSED_FLASH},
+        {"does", stage->does != 0, cores || gpu || place == KVC_COMPOSED_FPGA || place == KVC_COMPOSED_FLASH},
+        {"does", (stage->does & KVC_COMPOSED_PARSE) != 0, place != KVC_COMPOSED_FPGA},
     };
     for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
         if (options[j].stated && !options[j].allowed) {
@@ -150,8 +152,7 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     for (int per = 0; per < KVC_COMPOSED_PERS; per++) {
         const struct kvc_composed_work *work = &config->stage[i].per[per];
         bool computes = work->cycles > 0 || work->ns > 0 || work->instructions > 0 || work->lines > 0;
-        bool link =
-            place != KVC_COMPOSED_NODE && place != KVC_COMPOSED_CPU && !gpu && place != KVC_COMPOSED_FPGA;
+        bool link = place != KVC_COMPOSED_NODE && !cores && !gpu && place != KVC_COMPOSED_FPGA;
         if (storage && (computes || work->bytes > 0)) {
             return FAIL(
                 "system.stages.%u: found work, but stage \"%s\" asks a device whose times node.%s states; "
@@ -175,11 +176,12 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
                 "allowed: bytes",
                 i + 1, stage->name);
         }
-        if (place == KVC_COMPOSED_CPU && work->instructions > 0 && config->cpu->instructions_per_cycle <= 0) {
+        const struct kvc_cpu *cpu = place == KVC_COMPOSED_CARD_CPU ? config->card_cores.cpu : config->cpu;
+        if (cores && work->instructions > 0 && cpu->instructions_per_cycle <= 0) {
             return FAIL(
                 "system.stages.%u.instructions: cpu \"%s\" states no instructions per cycle, allowed: cycles or "
                 "ns",
-                i + 1, config->cpu->name);
+                i + 1, cpu->name);
         }
     }
     if (place == KVC_COMPOSED_NIC_RX && i > 0) {
@@ -275,9 +277,77 @@ static enum kvc_status check_queue(const struct kvc_composed_config *config, uin
     return KVC_OK;
 }
 
-static const char *memory_name(int memory)
+/* Whether a stage works on a memory: on its own side, or, from an FPGA, across PCIe. */
+static bool reaches(enum kvc_composed_place place, int memory)
 {
-    return memory == KVC_COMPOSED_IN_HOST ? "host" : memory == KVC_COMPOSED_IN_GPU ? "gpu" : "flash";
+    switch (memory) {
+    case KVC_COMPOSED_IN_HOST:
+        return place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_FPGA;
+    case KVC_COMPOSED_IN_GPU:
+        return place == KVC_COMPOSED_GPU;
+    case KVC_COMPOSED_IN_CARD:
+        return place == KVC_COMPOSED_CARD_CPU || place == KVC_COMPOSED_FPGA;
+    default:
+        return place == KVC_COMPOSED_FLASH;
+    }
+}
+
+/* Operations are on the side of their memory, and those of an FPGA's stage on one memory. */
+static enum kvc_status check_reach(const struct kvc_composed_config *config, uint32_t i,
+                                   struct kvc_diag *diag)
+{
+    static const char *const memories[] = {"host", "gpu", "card", "flash"};
+    static const char *const places[] = {"the cpu or an fpga", "the gpu", "card.cpu or an fpga",
+                                         "flash, where read compares keys as well"};
+    const struct kvc_composed_options *options = config->options;
+    enum kvc_composed_place place = config->stage[i].place;
+    uint32_t does = config->stage[i].does;
+    int memory = kvc_composed_memory_of(config, i);
+    bool either = kvc_composed_shares_memory(config); /* A GPU with the memory of the host. */
+    const struct {
+        const char *what;
+        uint32_t operations;
+        int memory;
+    } structures[] = {{"the index", KVC_COMPOSED_ON_INDEX, options->index.memory},
+                      {"the values", KVC_COMPOSED_ON_VALUES, options->values.memory},
+                      {"the hot tier", on_hot, options->hot.memory}};
+    for (size_t j = 0; j < sizeof(structures) / sizeof(*structures); j++) {
+        if ((does & structures[j].operations) != 0 && !reaches(place, structures[j].memory) &&
+            !(either && (place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU))) {
+            return FAIL(
+                "system.stages.%u.does: found an operation on %s, whose memory is \"%s\", allowed: on %s",
+                i + 1, structures[j].what, memories[structures[j].memory], places[structures[j].memory]);
+        }
+    }
+    if (place == KVC_COMPOSED_FLASH &&
+        (does == 0 || (does & ~(uint32_t)(KVC_COMPOSED_WRITE | KVC_COMPOSED_READ)) != 0)) {
+        return FAIL("system.stages.%u.does: found %s, allowed on flash: write, read or both", i + 1,
+                    does == 0 ? "nothing" : "other operations");
+    }
+    bool lines = false;
+    for (int per = 0; per <= KVC_COMPOSED_PER_BYTE; per++) {
+        lines = lines || config->stage[i].per[per].lines > 0;
+    }
+    if (place != KVC_COMPOSED_FPGA || (memory == -1 && !lines)) {
+        return KVC_OK;
+    }
+    if (memory == -2) {
+        return FAIL(
+            "system.stages.%u.does: found operations on the memories of host and card, allowed: on one of "
+            "them in each stage of an fpga",
+            i + 1);
+    }
+    if (memory != KVC_COMPOSED_IN_HOST && config->fpga->dram_bytes <= 0) {
+        return FAIL("node.fpga: \"%s\" has no memory, which stage \"%s\" needs", config->fpga->name,
+                    stage_at(config, i)->name);
+    }
+    if (memory == KVC_COMPOSED_IN_HOST && (config->pcie == NULL || !kvc_pcie_has_packets(config->pcie))) {
+        return FAIL(
+            "node.pcie: \"%s\" does not state packets (endpoints, generation, ...), which stage \"%s\" "
+            "needs to read host memory",
+            config->pcie != NULL ? config->pcie->name : "", stage_at(config, i)->name);
+    }
+    return KVC_OK;
 }
 
 /* Operations work on the side of their memory. A GPU that shares host memory and the cores use all that is
@@ -285,7 +355,6 @@ static const char *memory_name(int memory)
 static enum kvc_status check_sides(const struct kvc_composed_config *config, uint32_t i,
                                    struct kvc_diag *diag)
 {
-    const struct kvc_composed_options *options = config->options;
     uint32_t does = config->stage[i].does;
     bool gpu = config->stage[i].place == KVC_COMPOSED_GPU;
     bool there = config->stage[0].options->memory == KVC_COMPOSED_IN_GPU;
@@ -295,41 +364,7 @@ static enum kvc_status check_sides(const struct kvc_composed_config *config, uin
             "the gpu",
             i + 1);
     }
-    bool either = kvc_composed_shares_memory(config);
-    if ((does & KVC_COMPOSED_ON_INDEX) != 0 && !either &&
-        gpu != (options->index.memory == KVC_COMPOSED_IN_GPU)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the index, whose memory is \"%s\", allowed: on the "
-            "%s",
-            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
-    }
-    if ((does & on_hot) != 0 && !either && gpu != (options->hot.memory == KVC_COMPOSED_IN_GPU)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the hot tier, whose memory is \"%s\", allowed: on "
-            "the %s",
-            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
-    }
-    if (config->stage[i].place == KVC_COMPOSED_FLASH &&
-        (does == 0 || (does & ~(uint32_t)(KVC_COMPOSED_WRITE | KVC_COMPOSED_READ)) != 0)) {
-        return FAIL("system.stages.%u.does: found %s, allowed on flash: write, read or both", i + 1,
-                    does == 0 ? "nothing" : "other operations");
-    }
-    if ((does & KVC_COMPOSED_ON_VALUES) != 0 &&
-        (config->stage[i].place == KVC_COMPOSED_FLASH) != (options->values.memory == KVC_COMPOSED_IN_FLASH)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: %s",
-            i + 1, memory_name(options->values.memory),
-            options->values.memory == KVC_COMPOSED_IN_FLASH ? "on flash, where read compares keys as well"
-                                                            : "with system.values.memory = \"flash\"");
-    }
-    if ((does & KVC_COMPOSED_ON_VALUES) != 0 && config->stage[i].place != KVC_COMPOSED_FLASH && !either &&
-        gpu != (options->values.memory == KVC_COMPOSED_IN_GPU)) {
-        return FAIL(
-            "system.stages.%u.does: found an operation on the values, whose memory is \"%s\", allowed: on the "
-            "%s",
-            i + 1, gpu ? "host" : "gpu", gpu ? "cpu" : "gpu");
-    }
-    return KVC_OK;
+    return check_reach(config, i, diag);
 }
 
 /* Operations: each once, in their order, and on the side of their memory. `before` are those that are done
@@ -520,19 +555,54 @@ static enum kvc_status check_spread(const struct kvc_composed_config *config, st
     return KVC_OK;
 }
 
-static enum kvc_status check_cores(const struct kvc_composed_config *config, struct kvc_diag *diag)
+static enum kvc_status check_cores(const struct kvc_composed_config *config, enum kvc_composed_place place,
+                                   const struct kvc_cpu *cpu, struct kvc_diag *diag)
 {
-    uint64_t cores = 0, most = config->cpu->cores * config->cpu->threads_per_core;
+    uint64_t cores = 0, most = cpu != NULL ? cpu->cores * cpu->threads_per_core : UINT64_MAX;
     for (uint32_t i = 0; i < config->pools; i++) {
-        cores += config->pool[i].place == KVC_COMPOSED_CPU
+        cores += config->pool[i].place == place
                      ? (uint64_t)config->pool[i].servers * config->pool[i].cores * config->pipelines
                      : 0;
     }
     if (cores > most) {
         return FAIL(
-            "system.pipelines: found %u with %llu cores in all stages together, cpu \"%s\" has %llu hardware "
+            "system.pipelines: found %u with %llu cores in all stages together, %s \"%s\" has %llu hardware "
             "threads",
-            config->pipelines, (unsigned long long)cores, config->cpu->name, (unsigned long long)most);
+            config->pipelines, (unsigned long long)cores, kvc_composed_device(place), cpu->name,
+            (unsigned long long)most);
+    }
+    return KVC_OK;
+}
+
+/* Devices of a card, and what needs or excludes them. */
+static enum kvc_status check_card(const struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    const struct kvc_cpu *cpu = config->card_cores.cpu;
+    const struct kvc_dram *dram = config->card_cores.dram;
+    bool works = works_on(config, KVC_COMPOSED_CARD_CPU), looks = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool on_fpga = config->stage[i].place == KVC_COMPOSED_FPGA;
+        looks = looks || (on_fpga && (config->stage[i].does & KVC_COMPOSED_ON_INDEX) != 0);
+    }
+    if (works && dram == NULL) {
+        return FAIL(
+            "node.card_dram: found none, allowed: one, such as \"bluefield-3-ddr5\", for the stages on "
+            "card.cpu");
+    }
+    if (!works && (cpu != NULL || dram != NULL)) {
+        return FAIL("node.%s: found one, but no stage works on card.cpu; allowed: none",
+                    cpu != NULL ? "card_cpu" : "card_dram");
+    }
+    if (dram != NULL && config->fpga != NULL) {
+        return FAIL(
+            "node.card_dram: found one beside node.fpga, allowed: one card, with cores or with an fpga");
+    }
+    bool in_host = config->options->index.memory == KVC_COMPOSED_IN_HOST;
+    if (config->options->cached_frac > 0 && (!looks || !in_host || config->fpga->dram_bytes <= 0)) {
+        return FAIL(
+            "system.cached: found %g, allowed: with a stage of an fpga that has memory and works on an index "
+            "in host memory",
+            config->options->cached_frac);
     }
     return KVC_OK;
 }
@@ -634,11 +704,26 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
                         held[i].option, config->gpu->name);
         }
     }
+    double card_bytes = kvc_composed_card_memory_of(config).bytes;
+    for (uint32_t i = 0; i < HELD; i++) {
+        bool on_card = kvc_composed_on_card(config);
+        if (held[i].there && held[i].memory == KVC_COMPOSED_IN_CARD && !on_card) {
+            return FAIL("system.%s.memory: found \"card\", allowed: with stages on card.cpu or on an fpga",
+                        held[i].option);
+        }
+    }
     enum kvc_status status = check_fits(held, HELD, KVC_COMPOSED_IN_HOST, "host memory", config->dram->name,
                                         config->dram->capacity_bytes, diag);
     if (status == KVC_OK && config->gpu != NULL) {
         status = check_fits(held, HELD, KVC_COMPOSED_IN_GPU, "the memory of the GPU", config->gpu->name,
                             config->gpu->memory_bytes, diag);
+    }
+    if (status == KVC_OK) {
+        const char *card = config->card_cores.dram != NULL ? config->card_cores.dram->name
+                           : config->fpga != NULL          ? config->fpga->name
+                                                           : "";
+        status =
+            check_fits(held, HELD, KVC_COMPOSED_IN_CARD, "the memory of the card", card, card_bytes, diag);
     }
     if (status != KVC_OK) {
         return status;
@@ -801,7 +886,13 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
         status = check_flash(config, diag);
     }
     if (status == KVC_OK) {
-        status = check_cores(config, diag);
+        status = check_cores(config, KVC_COMPOSED_CPU, config->cpu, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_card(config, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_cores(config, KVC_COMPOSED_CARD_CPU, config->card_cores.cpu, diag);
     }
     if (status == KVC_OK) {
         status = check_policy(config, scenario->run.duration_ns, diag);

@@ -115,7 +115,7 @@ static void share(void *data)
     double cpu_ns = place_ns[KVC_COMPOSED_CPU] - user->cpu_ns; /* The cores work side by side. */
     kvc_slice_mover_post(&user->cpu, cpu_ns * server->pace.core_speed, cpu_ns / (double)config->cpu->cores);
     user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
-    kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / config->channels);
+    kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / config->host_cores.channels);
     user->channel_ns = server->channel_ns;
     if (server->gpu != NULL) {
         double work_ns = kvc_gpu_streams_take_work_ns(server->gpu);
@@ -387,7 +387,8 @@ static void report_metrics(void *state, struct kvc_result *result)
     double wait_ns = 0, cores_ns = 0, dropped = 0, refused = 0, hots = 0;
     for (uint32_t i = 0; i < simulation->count; i++) {
         wait_ns += simulation->users[i].server.memory_wait_ns;
-        cores_ns += simulation->users[i].server.place_ns[KVC_COMPOSED_CPU];
+        cores_ns += simulation->users[i].server.place_ns[KVC_COMPOSED_CPU] +
+                    simulation->users[i].server.place_ns[KVC_COMPOSED_CARD_CPU];
         dropped += (double)simulation->users[i].server.dropped;
         refused += (double)simulation->users[i].server.refused;
         hots += (double)simulation->users[i].server.hots;
@@ -569,16 +570,10 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 }
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_cpu_kind, "xeon-8480plus"},
-    {&kvc_dram_kind, "ddr5-4800"},
-    {&kvc_gpu_kind, NULL},
-    {&kvc_pcie_kind, "pcie5-x16"},
-    {&kvc_fpga_kind, NULL},
-    {&kvc_nic_kind, "connectx-7-400g"},
-    {&kvc_network_kind, "direct-cable"},
-    {&kvc_database_kind, NULL},
-    {&kvc_flash_kind, NULL},
-    {NULL, NULL},
+    {&kvc_cpu_kind, "xeon-8480plus"},    {&kvc_dram_kind, "ddr5-4800"}, {&kvc_gpu_kind, NULL},
+    {&kvc_pcie_kind, "pcie5-x16"},       {&kvc_fpga_kind, NULL},        {&kvc_nic_kind, "connectx-7-400g"},
+    {&kvc_network_kind, "direct-cable"}, {&kvc_database_kind, NULL},    {&kvc_flash_kind, NULL},
+    {&kvc_card_cpu_kind, NULL},          {&kvc_card_dram_kind, NULL},   {NULL, NULL},
 };
 
 /* A store of one stage on a few cores, between the ports. */

@@ -6,6 +6,7 @@
 #include "kernels/megakv/slab.h"
 #include "models/composed/index.h"
 #include "models/cuckoo_store/launch.h"
+#include "sim/workload/line_cache.h"
 #include "sim/devices/network.h"
 #include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
@@ -18,9 +19,11 @@ enum { LINE_BYTES = 64, DEFAULT_FRAME = 32, OPEN_BATCH = 16384, FRAMES_IN_FLIGHT
 enum { BUFFER_PAGES = 256 };
 
 static const char *const place_devices[KVC_COMPOSED_PLACES] = {
-    [KVC_COMPOSED_CPU] = "cpu",      [KVC_COMPOSED_GPU] = "gpu",           [KVC_COMPOSED_FPGA] = "fpga",
-    [KVC_COMPOSED_NIC_RX] = "nic",   [KVC_COMPOSED_NIC_TX] = "nic",        [KVC_COMPOSED_PCIE_DOWN] = "pcie",
-    [KVC_COMPOSED_PCIE_UP] = "pcie", [KVC_COMPOSED_DATABASE] = "database", [KVC_COMPOSED_FLASH] = "flash",
+    [KVC_COMPOSED_CARD_CPU] = "card_cpu", [KVC_COMPOSED_CPU] = "cpu",
+    [KVC_COMPOSED_GPU] = "gpu",           [KVC_COMPOSED_FPGA] = "fpga",
+    [KVC_COMPOSED_NIC_RX] = "nic",        [KVC_COMPOSED_NIC_TX] = "nic",
+    [KVC_COMPOSED_PCIE_DOWN] = "pcie",    [KVC_COMPOSED_PCIE_UP] = "pcie",
+    [KVC_COMPOSED_DATABASE] = "database", [KVC_COMPOSED_FLASH] = "flash",
     [KVC_COMPOSED_NODE] = "nic",
 };
 
@@ -45,7 +48,7 @@ static void add_work(struct kvc_composed_stage *stage, const struct kvc_composed
 
 static bool is_link(enum kvc_composed_place place)
 {
-    return place != KVC_COMPOSED_CPU && place != KVC_COMPOSED_GPU;
+    return !kvc_composed_has_cores(place) && place != KVC_COMPOSED_GPU;
 }
 
 static uint32_t servers_of(const struct kvc_composed_config *config,
@@ -53,6 +56,7 @@ static uint32_t servers_of(const struct kvc_composed_config *config,
 {
     switch ((enum kvc_composed_place)options->on) {
     case KVC_COMPOSED_CPU:
+    case KVC_COMPOSED_CARD_CPU:
         return options->split ? 1 : (uint32_t)options->cores;
     case KVC_COMPOSED_GPU:
         return (uint32_t)options->streams;
@@ -146,7 +150,7 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
     while (config->batched < config->stages) {
         const struct kvc_composed_stage *stage = &config->stage[config->batched];
         bool is_it = named ? strcmp(stage->options->name, batch->before) == 0
-                           : stage->place != KVC_COMPOSED_CPU && stage->place != KVC_COMPOSED_NIC_RX &&
+                           : !kvc_composed_has_cores(stage->place) && stage->place != KVC_COMPOSED_NIC_RX &&
                                  stage->place != KVC_COMPOSED_NIC_TX && !kvc_composed_is_away(stage->place);
         if (is_it) {
             break;
@@ -189,45 +193,93 @@ static enum kvc_status check_device(const struct kvc_composed_config *config, ui
                          number + 1, device, device);
 }
 
-/* Sets the share of lines that caches hold, and what a core waits for a line. */
-static void set_caches(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
+/* Sets the share of lines that the caches of cores hold, and what a core waits for a line. Other users of the
+ * node's memory are those of the host's. */
+static void set_cores(const struct kvc_composed_config *config, const struct kvc_scenario *scenario,
+                      enum kvc_composed_memory memory, struct kvc_composed_cores *cores)
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_node *node = &scenario->node;
-    const struct kvc_composed_options *options = config->options;
     double keys = (double)workload->keys / config->shards, share;
-    bool index_here = false, values_here = false;
+    enum kvc_composed_place place = memory == KVC_COMPOSED_IN_HOST ? KVC_COMPOSED_CPU : KVC_COMPOSED_CARD_CPU;
+    const uint32_t on_hot =
+        KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL | KVC_COMPOSED_HOT_ERASE;
+    bool index_here = false, values_here = false, hot_here = false;
     for (uint32_t i = 0; i < config->stages; i++) {
-        bool core = config->stage[i].place == KVC_COMPOSED_CPU;
+        bool core = config->stage[i].place == place;
         index_here |= core && (config->stage[i].does & KVC_COMPOSED_ON_INDEX) != 0;
         values_here |= core && (config->stage[i].does & KVC_COMPOSED_ON_VALUES) != 0;
+        hot_here |= core && (config->stage[i].does & on_hot) != 0;
     }
+    double item_lines_bytes = ceil(config->means.touched_bytes / LINE_BYTES) * LINE_BYTES;
     struct kvc_reuse reuse = {0};
+    if (cores->cpu == NULL || cores->dram == NULL) {
+        return;
+    }
+    cores->channels = kvc_dram_channels(cores->dram);
+    cores->channel_line_ns = kvc_dram_channel_ns(cores->dram, &(struct kvc_dram_load){.random_reads = 1});
+    cores->channel_byte_ns = kvc_dram_channel_ns(cores->dram, &(struct kvc_dram_load){.streamed_bytes = 1});
     if (values_here) {
-        reuse.bytes_per_key += ceil(config->means.touched_bytes / LINE_BYTES) * LINE_BYTES;
+        reuse.bytes_per_key += item_lines_bytes;
         reuse.footprint_bytes += config->means.item_bytes * keys;
     }
     if (index_here) {
         reuse.bytes_per_key += LINE_BYTES;
         reuse.footprint_bytes += config->index_bytes;
     }
+    if (hot_here) { /* Its keys are the popular ones, which are the first that a cache holds. */
+        reuse.bytes_per_key += values_here ? 0 : item_lines_bytes;
+        reuse.footprint_bytes += config->hot_bytes;
+        if (config->hot_index != NULL) {
+            reuse.bytes_per_key += index_here ? 0 : LINE_BYTES;
+            reuse.footprint_bytes += config->hot_index_bytes;
+        }
+    }
     reuse.stream_bytes = config->means.request_bytes + config->means.response_bytes;
     bool steady = workload->arrival != KVC_ARRIVAL_TRACE;
-    if (steady && reuse.bytes_per_key > 0 && config->cpu->llc_bytes > 0) {
-        kvc_reuse_shares(workload, &reuse, &config->cpu->llc_bytes, 1, &share);
-        config->llc_frac = share;
+    if (steady && reuse.bytes_per_key > 0 && cores->cpu->llc_bytes > 0) {
+        kvc_reuse_shares(workload, &reuse, &cores->cpu->llc_bytes, 1, &share);
+        cores->llc_frac = share;
     }
-    double ahead_ns = config->cpu->lookahead_ns;
-    config->line_ns = config->llc_frac * fmax(kvc_cpu_llc_hit_ns(config->cpu) - ahead_ns, 0) +
-                      (1 - config->llc_frac) * fmax(kvc_dram_object_ns(config->dram, 1) - ahead_ns, 0);
-    if (reuse.footprint_bytes > 0) { /* The walk through the page table, and the wait behind a co-runner. */
-        double small_ns = kvc_dram_small_page_ns(config->dram, reuse.footprint_bytes);
-        config->line_ns +=
+    double ahead_ns = cores->cpu->lookahead_ns;
+    cores->line_ns = cores->llc_frac * fmax(kvc_cpu_llc_hit_ns(cores->cpu) - ahead_ns, 0) +
+                     (1 - cores->llc_frac) * fmax(kvc_dram_object_ns(cores->dram, 1) - ahead_ns, 0);
+    if (reuse.footprint_bytes > 0 && memory == KVC_COMPOSED_IN_HOST) {
+        /* The walk through the page table, and the wait behind a co-runner. */
+        double small_ns = kvc_dram_small_page_ns(cores->dram, reuse.footprint_bytes);
+        cores->line_ns +=
             (node->huge_pages ? 0 : small_ns) +
-            kvc_dram_contention_ns(config->dram, node->co_runner_bytes_per_s, reuse.footprint_bytes);
+            kvc_dram_contention_ns(cores->dram, node->co_runner_bytes_per_s, reuse.footprint_bytes);
+    }
+}
+
+/* Sets the share of the accesses that find their line of host memory in the card's. */
+static void set_cached(struct kvc_composed_config *config, const struct kvc_workload *workload)
+{
+    const struct kvc_composed_options *options = config->options;
+    bool index_here = config->index != NULL && options->index.memory == KVC_COMPOSED_IN_HOST;
+    if (options->cached_frac <= 0 || config->fpga == NULL || !index_here) {
+        return;
+    }
+    double shards = config->shards, buckets = shards * config->index_bytes / LINE_BYTES;
+    const struct kvc_card_lines lines = {.buckets = buckets,
+                                         .pairs_per_bucket = (double)workload->keys / buckets,
+                                         .places = shards * config->fpga->dram_bytes / LINE_BYTES};
+    config->cached_hit_frac = kvc_card_hit_frac(kvc_card_reuse_of(workload, &lines), options->cached_frac);
+}
+
+static void set_caches(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    bool steady = workload->arrival != KVC_ARRIVAL_TRACE;
+    config->put_frac = workload->set_frac + workload->delete_frac;
+    set_cores(config, scenario, KVC_COMPOSED_IN_HOST, &config->host_cores);
+    set_cores(config, scenario, KVC_COMPOSED_IN_CARD, &config->card_cores);
+    if (steady) {
+        set_cached(config, workload);
     }
     bool on_gpu =
-        config->index != NULL && options->index.memory == KVC_COMPOSED_IN_GPU && config->gpu != NULL;
+        config->index != NULL && config->options->index.memory == KVC_COMPOSED_IN_GPU && config->gpu != NULL;
     if (steady && on_gpu && kvc_gpu_l2_reach_bytes(config->gpu) > 0) {
         const struct kvc_reuse lines = {.bytes_per_key = LINE_BYTES,
                                         .footprint_bytes = config->index_bytes,
@@ -437,6 +489,8 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
                                            .nic = kvc_nic_of(node),
                                            .pcie = kvc_pcie_of(node),
                                            .fpga = kvc_fpga_of(node),
+                                           .host_cores = {kvc_cpu_of(node), kvc_dram_of(node)},
+                                           .card_cores = {kvc_card_cpu_of(node), kvc_card_dram_of(node)},
                                            .database = kvc_database_of(node),
                                            .flash = kvc_flash_of(node),
                                            .shards = kvc_scenario_shards(scenario),
@@ -462,9 +516,6 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     }
     kvc_cpu_pstate_of(node, &state, NULL); /* The loader has checked the clock. */
     config->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
-    config->channels = kvc_dram_channels(config->dram);
-    config->channel_line_ns = kvc_dram_channel_ns(config->dram, &(struct kvc_dram_load){.random_reads = 1});
-    config->channel_byte_ns = kvc_dram_channel_ns(config->dram, &(struct kvc_dram_load){.streamed_bytes = 1});
     config->gpu_clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
     set_hot(config);
@@ -486,6 +537,60 @@ uint64_t kvc_composed_room_of(const struct kvc_composed_config *config, uint32_t
     uint64_t stated = config->stage[stage].options->queue;
     bool ring = stated == 0 && stage == 1 && config->stage[0].place == KVC_COMPOSED_NIC_RX;
     return ring ? config->nic->ring_frames : stated;
+}
+
+struct kvc_composed_card_memory kvc_composed_card_memory_of(const struct kvc_composed_config *config)
+{
+    const struct kvc_dram *dram = config->card_cores.dram;
+    if (dram != NULL) {
+        return (struct kvc_composed_card_memory){dram->capacity_bytes, kvc_dram_bytes_per_s(dram),
+                                                 kvc_dram_channels(dram)};
+    }
+    if (config->fpga != NULL) {
+        return (struct kvc_composed_card_memory){config->fpga->dram_bytes, config->fpga->dram_bytes_per_s, 1};
+    }
+    return (struct kvc_composed_card_memory){0};
+}
+
+int kvc_composed_memory_of(const struct kvc_composed_config *config, uint32_t stage)
+{
+    const struct kvc_composed_options *options = config->options;
+    const struct {
+        uint32_t operations;
+        int memory;
+    } structures[] = {
+        {KVC_COMPOSED_SEARCH | KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE, options->index.memory},
+        {KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ, options->values.memory},
+        {KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL | KVC_COMPOSED_HOT_ERASE,
+         options->hot.memory}};
+    int memory = -1;
+    for (size_t i = 0; i < sizeof(structures) / sizeof(*structures); i++) {
+        if ((config->stage[stage].does & structures[i].operations) != 0) {
+            memory = memory == -1 || memory == structures[i].memory ? structures[i].memory : -2;
+        }
+    }
+    return memory;
+}
+
+static bool is_on_card(enum kvc_composed_place place)
+{
+    return place == KVC_COMPOSED_FPGA || place == KVC_COMPOSED_CARD_CPU;
+}
+
+bool kvc_composed_on_card(const struct kvc_composed_config *config)
+{
+    bool on_card = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        on_card = on_card || is_on_card(config->stage[i].place);
+    }
+    return on_card;
+}
+
+bool kvc_composed_port_on_card(const struct kvc_composed_config *config, uint32_t stage)
+{
+    bool first = config->stage[stage].place == KVC_COMPOSED_NIC_RX;
+    uint32_t next = first ? stage + 1 : stage - 1; /* UINT32_MAX: there is none. */
+    return next < config->stages && is_on_card(config->stage[next].place);
 }
 
 uint32_t kvc_composed_does(const struct kvc_composed_config *config)
@@ -551,6 +656,7 @@ struct kvc_cuckoo_store_params kvc_composed_hot_params_of(const struct kvc_scena
     params.index_bytes = config->hot_index_bytes;
     params.slab_bytes = config->hot_bytes;
     params.logs = false;
+    params.page_bytes = 0;
     params.keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL;
     return params;
 }

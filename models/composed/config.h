@@ -47,6 +47,7 @@ enum kvc_composed_place {
     KVC_COMPOSED_DATABASE,
     KVC_COMPOSED_FLASH,
     KVC_COMPOSED_NODE, /* Another node, over the ports and back. */
+    KVC_COMPOSED_CARD_CPU,
     KVC_COMPOSED_PLACES,
 };
 
@@ -104,7 +105,12 @@ enum kvc_composed_spread {
 /* What becomes of requests that reach a full queue. */
 enum kvc_composed_full { KVC_COMPOSED_WAIT, KVC_COMPOSED_DROP, KVC_COMPOSED_REFUSE };
 
-enum kvc_composed_memory { KVC_COMPOSED_IN_HOST, KVC_COMPOSED_IN_GPU, KVC_COMPOSED_IN_FLASH };
+enum kvc_composed_memory {
+    KVC_COMPOSED_IN_HOST,
+    KVC_COMPOSED_IN_GPU,
+    KVC_COMPOSED_IN_CARD,
+    KVC_COMPOSED_IN_FLASH
+};
 
 /* Kernels of the values. */
 enum kvc_composed_values { KVC_COMPOSED_NO_VALUES, KVC_COMPOSED_SLAB, KVC_COMPOSED_LOG };
@@ -181,6 +187,7 @@ struct kvc_composed_options {
     char policy[KVC_TEXT_MAX]; /* What results show of the function; empty: there is none. */
     double policy_every_ns;
     double large_bytes;
+    double cached_frac; /* Share of the lines of host memory that the card's memory may cache. */
     double gpu_core_hz; /* Core clock of the GPU's clock pair; 0: the fastest. */
     struct kvc_composed_index_options index;
     struct kvc_composed_values_options values;
@@ -217,6 +224,16 @@ struct kvc_composed_stage {
     uint32_t when;        /* Conditions of the first of them. */
     struct kvc_composed_work per[KVC_COMPOSED_PERS]; /* Sums of its work by enum kvc_composed_per. */
     uint32_t works;                                  /* A bit for each of these that is not 0. */
+};
+
+/* Cores and their memory. */
+struct kvc_composed_cores {
+    const struct kvc_cpu *cpu; /* NULL: there are none. */
+    const struct kvc_dram *dram;
+    double llc_frac; /* Share of the first lines of items and buckets that the last-level cache holds. */
+    double line_ns;  /* Mean stall of a core for such a line. */
+    /* Channels of their memory, and their time for a line at a random place and for a byte in order [ns]. */
+    double channels, channel_line_ns, channel_byte_ns;
 };
 
 struct kvc_composed_config {
@@ -261,17 +278,41 @@ struct kvc_composed_config {
     double full_bytes;                      /* Of all shards. */
     uint64_t sample_rate;
     struct kvc_cuckoo_means means; /* The size of an item is that of the kernel of the values. */
-    double llc_frac; /* Share of the first lines of items and buckets that the last-level cache holds. */
-    double line_ns;  /* Mean stall of a core for such a line. */
-    /* Channels of host memory, and their time for a line at a random place and for a byte in order [ns]. */
-    double channels, channel_line_ns, channel_byte_ns;
-    double l2_frac;  /* Share of the index's lines in the GPU's L2 cache. */
-    double hot_frac; /* Share of the requests for the most popular key, if l2_frac is known. */
-    double hop_ns;   /* One way to another node, without the time on the wire. */
-    double path_ns;  /* One way between client and memory, without the time on the wire; 0: no network. */
-    bool on_network; /* Requests come over the NIC. */
-    bool compares;   /* Some stage compares keys. */
+    struct kvc_composed_cores host_cores, card_cores;
+    double
+        cached_hit_frac; /* Share of the accesses to cacheable lines that find them in the card's memory. */
+    double put_frac;     /* Share of the requests that change a line. */
+    double l2_frac;      /* Share of the index's lines in the GPU's L2 cache. */
+    double hot_frac;     /* Share of the requests for the most popular key, if l2_frac is known. */
+    double hop_ns;       /* One way to another node, without the time on the wire. */
+    double path_ns;      /* One way between client and memory, without the time on the wire; 0: no network. */
+    bool on_network;     /* Requests come over the NIC. */
+    bool compares;       /* Some stage compares keys. */
 };
+
+/* Whether a place has cores that run code. */
+static inline bool kvc_composed_has_cores(enum kvc_composed_place place)
+{
+    return place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_CARD_CPU;
+}
+
+/* Returns the bytes of the card's memory in a socket and their rate, and the channels that share it; all are
+ * 0 without such memory. */
+struct kvc_composed_card_memory {
+    double bytes, bytes_per_s, channels;
+};
+struct kvc_composed_card_memory kvc_composed_card_memory_of(const struct kvc_composed_config *config);
+
+/* Returns the memory (enum kvc_composed_memory) in which the structures lie that a stage works on; -1: it
+ * works on none, -2: on several in different memories. */
+int kvc_composed_memory_of(const struct kvc_composed_config *config, uint32_t stage);
+
+/* Whether a stage works on the card. */
+bool kvc_composed_on_card(const struct kvc_composed_config *config);
+
+/* Whether a stage that a port is next to is on the card, so that the port's frames do not cross to host
+ * memory. */
+bool kvc_composed_port_on_card(const struct kvc_composed_config *config, uint32_t stage);
 
 /* Returns the kind of device of a place, as platforms name it. */
 const char *kvc_composed_device(enum kvc_composed_place place);

@@ -101,31 +101,34 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
                                           const struct kvc_composed_counts *counts,
                                           const struct kvc_composed_pace *pace)
 {
-    const struct kvc_cpu *cpu = config->cpu;
-    const struct kvc_dram *dram = config->dram;
+    bool on_card = stage->place == KVC_COMPOSED_CARD_CPU;
+    const struct kvc_composed_cores *cores = on_card ? &config->card_cores : &config->host_cores;
+    const struct kvc_cpu *cpu = cores->cpu;
+    const struct kvc_dram *dram = cores->dram;
     struct kvc_composed_work work = work_of(stage, counts);
     struct touched touched = touched_by(config, stage, counts, &work);
     double compute_ns = work.cycles / cpu->clock_hz * 1e9 + work.ns;
     if (work.instructions > 0) {
         compute_ns += work.instructions * kvc_cpu_instruction_ns(cpu);
     }
-    double cores = fmax(fmin(config->pool[stage->pool].cores, counts->requests), 1);
+    double at_once = fmax(fmin(config->pool[stage->pool].cores, counts->requests), 1);
     /* Lines of different requests overlap; those of one request wait for each other. */
-    double of_core = counts->requests / cores;
+    double of_core = counts->requests / at_once;
     double together = stage->options->overlap < of_core ? stage->options->overlap : of_core;
     double overlap = together > 1 ? together : 1;
-    double stall_ns = touched.random * config->line_ns / overlap + touched.packets * kvc_cpu_llc_hit_ns(cpu) +
+    double stall_ns = touched.random * cores->line_ns / overlap + touched.packets * kvc_cpu_llc_hit_ns(cpu) +
                       touched.following * dram->next_line_ns +
                       kvc_dram_stream_ns(dram, touched.streamed_bytes);
-    double missed = 1 - config->llc_frac;
+    double missed = 1 - cores->llc_frac;
     double in_order = touched.following * missed * (double)dram->line_bytes + touched.streamed_bytes +
                       touched.passing_bytes;
-    compute_ns /= pace->core_speed;
+    double channel_ns = touched.random * missed * cores->channel_line_ns + in_order * cores->channel_byte_ns;
+    compute_ns /= on_card ? 1 : pace->core_speed; /* The clock of the card's cores cannot be set. */
     double core_ns = compute_ns + stall_ns;
-    return (struct kvc_composed_cost){.busy_ns = core_ns / cores,
+    return (struct kvc_composed_cost){.busy_ns = core_ns / at_once,
                                       .core_ns = core_ns,
-                                      .channel_ns = touched.random * missed * config->channel_line_ns +
-                                                    in_order * config->channel_byte_ns};
+                                      .channel_ns = on_card ? 0 : channel_ns,
+                                      .card_ns = on_card ? channel_ns : 0};
 }
 
 /* ---- GPU ---- */
@@ -298,6 +301,95 @@ static double pipeline_ns(const struct kvc_fpga *fpga, const struct kvc_composed
     return cycles * kvc_fpga_cycle_ns(fpga) + ns;
 }
 
+/* ---- an FPGA and the memories that it uses ---- */
+
+/* The accesses of a job, each of one or more lines in a row. */
+struct accesses {
+    double reads, read_lines, writes, written_lines;
+};
+
+static struct accesses accesses_of(const struct kvc_composed_config *config,
+                                   const struct kvc_composed_counts *counts,
+                                   const struct kvc_composed_work *work)
+{
+    double lines = work->lines + counts->search_lines + counts->insert_lines + counts->erase_lines;
+    double changed = counts->inserts + counts->erases; /* The last line that each of them reads. */
+    double written = counts->written_bytes / fmax(config->means.touched_bytes, 1);
+    return (struct accesses){.reads = lines + counts->items + counts->compared,
+                             .read_lines = lines + counts->item_lines + counts->compared,
+                             .writes = changed + written,
+                             .written_lines = changed + counts->written_bytes / LINE_BYTES};
+}
+
+/* Returns how many accesses the slowest request of a job makes one after the other, if all make the mean or,
+ * some of them, one more than its whole part. */
+static double deepest_of(double accesses, double requests)
+{
+    double mean = accesses / fmax(requests, 1), whole = floor(mean);
+    return whole - expm1(fmax(requests, 1) * log1p(-fmin(mean - whole, 1 - 1e-12)));
+}
+
+/* Adds what the accesses to the card's own memory take. Lines of different requests overlap. */
+static void add_card_memory(const struct kvc_fpga *fpga, const struct accesses *accesses, double requests,
+                            struct kvc_composed_cost *cost)
+{
+    double line_ns = kvc_fpga_dram_ns(fpga, LINE_BYTES);
+    cost->card_ns += (accesses->read_lines + accesses->written_lines) * line_ns;
+    cost->latency_ns += deepest_of(accesses->reads, requests) * (fpga->dram_ns + line_ns);
+}
+
+/* Adds what the accesses to host memory take, over PCIe or in the card's memory that caches lines. Of a
+ * cached line, a write reads the line's place first; a line that gives way goes back to the host if it was
+ * changed. */
+static void add_host_memory(const struct kvc_composed_config *config, const struct accesses *accesses,
+                            double requests, struct kvc_composed_cost *cost)
+{
+    const struct kvc_fpga *fpga = config->fpga;
+    const struct kvc_pcie *pcie = config->pcie;
+    double cached = config->options->cached_frac, past = 1 - cached;
+    double misses = accesses->read_lines * cached * (1 - config->cached_hit_frac);
+    double evicted = misses * config->put_frac;
+    const struct kvc_pcie_traffic traffic = {
+        .reads = accesses->reads * past + misses,
+        .writes = accesses->writes * past + evicted,
+        .read_bytes = (accesses->read_lines * past + misses) * LINE_BYTES,
+        .written_bytes = (accesses->written_lines * past + evicted) * LINE_BYTES};
+    double bytes = traffic.read_bytes + traffic.written_bytes;
+    const struct kvc_dram_load load = {.random_reads = traffic.reads,
+                                       .random_writes = traffic.writes,
+                                       .streamed_bytes =
+                                           fmax(bytes - (traffic.reads + traffic.writes) * LINE_BYTES, 0)};
+    cost->dma_ns += kvc_pcie_traffic_ns(pcie, &traffic);
+    cost->channel_ns += kvc_dram_channel_ns(config->dram, &load);
+    /* The latency of host memory is uniform, so that the longest of many reads takes up to twice the mean. */
+    double line_ns = cached > 0 ? kvc_fpga_dram_ns(fpga, LINE_BYTES) : 0, reads = traffic.reads;
+    double looks_ns = cached > 0 ? fpga->dram_ns + line_ns : 0, any = -expm1(-reads);
+    double longest = pcie->memory_ns * fmax((reads - 1) / (reads + 1), 0);
+    double host_ns = kvc_pcie_read_ns(pcie, LINE_BYTES) + longest;
+    cost->card_ns += (cached * (accesses->read_lines + 2 * accesses->written_lines) + misses) * line_ns;
+    cost->latency_ns += deepest_of(accesses->reads, requests) * (any * host_ns + looks_ns);
+}
+
+static struct kvc_composed_cost fpga_cost(const struct kvc_composed_config *config, uint32_t number,
+                                          const struct kvc_composed_counts *counts)
+{
+    const struct kvc_composed_stage *stage = &config->stage[number];
+    const struct kvc_composed_work work = work_of(stage, counts);
+    const struct accesses accesses = accesses_of(config, counts, &work);
+    double interval = (double)stage->options->interval;
+    struct kvc_composed_cost cost = {.busy_ns = counts->requests * interval * kvc_fpga_cycle_ns(config->fpga),
+                                     .latency_ns = pipeline_ns(config->fpga, stage, counts)};
+    if (accesses.reads + accesses.writes <= 0) {
+        return cost;
+    }
+    if (kvc_composed_memory_of(config, number) == KVC_COMPOSED_IN_HOST) {
+        add_host_memory(config, &accesses, counts->requests, &cost);
+    } else {
+        add_card_memory(config->fpga, &accesses, counts->requests, &cost);
+    }
+    return cost;
+}
+
 /* ---- storage, in closed form ---- */
 
 /* Returns the mean time of the longest of `count` operations, of which `servers` run at a time: each takes
@@ -426,15 +518,15 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
 {
     const struct kvc_composed_stage *stage = &config->stage[number];
     struct kvc_composed_cost cost = {0};
+    bool port = stage->place == KVC_COMPOSED_NIC_RX || stage->place == KVC_COMPOSED_NIC_TX;
     switch (stage->place) {
     case KVC_COMPOSED_CPU:
+    case KVC_COMPOSED_CARD_CPU:
         return core_cost(config, stage, counts, pace);
     case KVC_COMPOSED_GPU:
         return gpu_cost(config, stage, counts, pace);
     case KVC_COMPOSED_FPGA:
-        cost.busy_ns = counts->requests * (double)stage->options->interval * kvc_fpga_cycle_ns(config->fpga);
-        cost.latency_ns = pipeline_ns(config->fpga, stage, counts);
-        return cost;
+        return fpga_cost(config, number, counts);
     case KVC_COMPOSED_NODE: { /* The answer is short; the time at the other node is a part of the way. */
         const struct kvc_composed_work work = work_of(stage, counts);
         cost.bytes = work.bytes;
@@ -467,7 +559,11 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
     default:
         break;
     }
+    if (port && kvc_composed_port_on_card(config, number)) { /* An FPGA buffers frames on its chip. */
+        cost.card_ns = cost.bytes * config->card_cores.channel_byte_ns;
+        return cost;
+    }
     cost.root_ns = config->cpu->root_bytes_per_s > 0 ? cost.bytes / config->cpu->root_bytes_per_s * 1e9 : 0;
-    cost.channel_ns = cost.bytes * config->channel_byte_ns;
+    cost.channel_ns = cost.bytes * config->host_cores.channel_byte_ns;
     return cost;
 }

@@ -6,10 +6,10 @@ static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved
                                       "chained", "kvdirect", "bluecache",          "mica",      "memc3",
                                       "farm",    NULL};
 static const char *const value_kernels[] = {"none", "slab", "log", NULL};
-static const char *const memories[] = {"host", "gpu", NULL};
-static const char *const value_memories[] = {"host", "gpu", "flash", NULL};
-static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx", "pcie.down",
-                                     "pcie.up", "database", "flash", "node",   NULL};
+static const char *const memories[] = {"host", "gpu", "card", NULL};
+static const char *const value_memories[] = {"host", "gpu", "card", "flash", NULL};
+static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx",   "pcie.down",
+                                     "pcie.up", "database", "flash", "node",   "card.cpu", NULL};
 static const char *const pers[] = {"request", "batch", "byte", "block", NULL};
 static const char *const operations[] = {"parse",    "write",    "search",    "insert",
                                          "erase",    "compare",  "read",      "hot.search",
@@ -23,8 +23,9 @@ static const char *const fulls[] = {"wait", "drop", "refuse", NULL};
 static const struct kvc_option index_rows[] = {
     KVC_CHOICE_ROW(kvc_composed_index_options, "kernel", kernel, kernels, "none",
                    "the index's real code; none: the store has no index, and GETs find what they ask for"),
-    KVC_CHOICE_ROW(kvc_composed_index_options, "memory", memory, memories, "host",
-                   "memory that holds the index, which stages on the same side search"),
+    KVC_CHOICE_ROW(
+        kvc_composed_index_options, "memory", memory, memories, "host",
+        "memory that holds the index, which stages on the same side search; an FPGA reads host memory, too"),
     KVC_REAL_ROW(
         kvc_composed_index_options, "size", bytes, KVC_UNIT_BYTES, 65536, 34359738368.0, "auto",
         "size of the index of each socket, a power of two; a larger one is less full; auto: the smallest "
@@ -248,6 +249,10 @@ static const struct kvc_option rows[] = {
         "core clock that selects one of the GPU's clock pairs; a faster one shortens kernels and draws "
         "more power; auto: the fastest pair",
         .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_composed_options, "cached", cached_frac, KVC_UNIT_NONE, 0, 1, "0",
+        "fpga: share of the index's lines in host memory, by their addresses, that the card's memory "
+        "caches; a larger one moves load from PCIe to that memory"),
     KVC_GROUP_ROW(kvc_composed_options, "index", index, &index_options, "the index of each socket"),
     KVC_GROUP_ROW(kvc_composed_options, "values", values, &value_options, "the items of each socket"),
     KVC_GROUP_ROW(kvc_composed_options, "hot", hot, &hot_options,

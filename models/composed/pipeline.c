@@ -186,8 +186,9 @@ static void set_stage(const struct kvc_composed_config *config, uint32_t number,
                                          .every = options->every,
                                          .queue = options->queue,
                                          .drops = options->full != KVC_COMPOSED_WAIT};
-    if (pool->place == KVC_COMPOSED_CPU || pool->place == KVC_COMPOSED_GPU) {
-        add_count(stage->servers, "", pool->servers, pool->place == KVC_COMPOSED_CPU ? "cores" : "streams");
+    bool cores = kvc_composed_has_cores(pool->place);
+    if (cores || pool->place == KVC_COMPOSED_GPU) {
+        add_count(stage->servers, "", pool->servers, cores ? "cores" : "streams");
     }
     add_work(work, &options->own, stage->work);
     for (uint32_t i = 0; i < options->work_count; i++) {

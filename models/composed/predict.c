@@ -34,12 +34,13 @@ struct demands {
     double waits_frac[KVC_COMPOSED_STAGES_MAX]; /* Storage: share of the requests that wait for it. */
     double waits_ns[KVC_COMPOSED_STAGES_MAX];   /* Storage: how long they do. */
     double jobs[KVC_COMPOSED_STAGES_MAX];       /* Jobs of a stage for a batch. */
-    double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
-    double root_ns[2];         /* Time of the root complex, to memory and from it [ns]. */
-    double batched_ns;         /* The longest of those of batches. */
-    double buffers_ns;         /* Time of the buffers [ns]. */
-    double joins_ns;           /* Time in which a request joins the batch of a pipeline at least [ns]. */
-    double slowest_ns;         /* The longest of all. */
+    double card_ns, memory_ns;     /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
+    double root_ns[2];             /* Time of the root complex, to memory and from it [ns]. */
+    double card_memory_ns, dma_ns; /* Time of the card's memory and of its PCIe links [ns]. */
+    double batched_ns;             /* The longest of those of batches. */
+    double buffers_ns;             /* Time of the buffers [ns]. */
+    double joins_ns;               /* Time in which a request joins the batch of a pipeline at least [ns]. */
+    double slowest_ns;             /* The longest of all. */
 };
 
 /* Returns the most requests of a batch: those that close it, or those that clients keep in a pipeline. A
@@ -139,6 +140,8 @@ static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_c
     sum->latency_ns += chance * cost->latency_ns;
     sum->channel_ns += chance * cost->channel_ns;
     sum->root_ns += chance * cost->root_ns;
+    sum->card_ns += chance * cost->card_ns;
+    sum->dma_ns += chance * cost->dma_ns;
     sum->kernel.amount_ns += chance * cost->kernel.amount_ns;
 }
 
@@ -341,9 +344,12 @@ static struct demands demands_with(const struct kvc_composed_config *config,
         }
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
-        demands.memory_ns += cost.channel_ns / config->channels / requests;
+        demands.memory_ns += cost.channel_ns / config->host_cores.channels / requests;
         bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
         demands.root_ns[out] += cost.root_ns / requests;
+        demands.dma_ns += cost.dma_ns / requests;
+        demands.card_memory_ns +=
+            cost.card_ns > 0 ? cost.card_ns / kvc_composed_card_memory_of(config).channels / requests : 0;
         bool holds = i >= config->batched && !stage->options->background;
         double held_ns = holds ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
         beside_ns = stage->first == i ? 0 : beside_ns;
@@ -371,6 +377,7 @@ static struct demands demands_with(const struct kvc_composed_config *config,
     }
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.root_ns[0], demands.root_ns[1]));
+    demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_memory_ns, demands.dma_ns));
     return demands;
 }
 
@@ -481,11 +488,12 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
     uint32_t answers = wire && last > 0 ? last - 1 : last; /* The stage that fills the responses. */
     const struct kvc_composed_stage *filler = &config->stage[answers];
     bool spreads =
-        filler->place == KVC_COMPOSED_CPU && answers >= config->batched && filler->first == filler->last;
+        kvc_composed_has_cores(filler->place) && answers >= config->batched && filler->first == filler->last;
     double fixed_ns = 2 * config->path_ns + mix->frame.wait_ns, fill_ns = 0, spread_ns = 0;
     double larger = 1 + sizes_cv2(config, mix, demands, per_ns);
     for (uint32_t i = 0; i < config->stages; i++) {
-        bool in_batch = i >= config->batched, grows = in_batch && config->stage[i].place == KVC_COMPOSED_CPU;
+        bool in_batch = i >= config->batched,
+             grows = in_batch && kvc_composed_has_cores(config->stage[i].place);
         double stage_ns = demands->stage_ns[i] * (grows ? larger : 1);
         if (i == answers && spreads) {
             spread_ns = stage_ns;
@@ -766,5 +774,12 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
                     config->batched < config->stages ? demands.requests : mix.frame.requests);
     kvc_metrics_set(model, "fullest_pipeline_over_mean", mix.fullest);
     kvc_metrics_set(model, "memory_frac", per_ns * demands.memory_ns);
+    if (kvc_composed_on_card(config)) {
+        kvc_metrics_set(model, "card_memory_frac", per_ns * demands.card_memory_ns);
+        kvc_metrics_set(model, "card_pcie_frac", per_ns * demands.dma_ns);
+    }
+    if (config->cached_hit_frac > 0) {
+        kvc_metrics_set(model, "cached_hit_frac", config->cached_hit_frac);
+    }
     return KVC_OK;
 }

@@ -34,6 +34,16 @@ static unsigned on_cpu(const struct kvc_scenario *scenario)
     return stages_on(scenario, KVC_COMPOSED_CPU, KVC_COMPOSED_CPU);
 }
 
+static unsigned on_card_cpu(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_CARD_CPU, KVC_COMPOSED_CARD_CPU);
+}
+
+static unsigned on_card(const struct kvc_scenario *scenario)
+{
+    return stages_on(scenario, KVC_COMPOSED_CARD_CPU, KVC_COMPOSED_FPGA);
+}
+
 static unsigned on_gpu(const struct kvc_scenario *scenario)
 {
     return stages_on(scenario, KVC_COMPOSED_GPU, KVC_COMPOSED_GPU);
@@ -50,9 +60,20 @@ static unsigned on_nic(const struct kvc_scenario *scenario)
            stages_on(scenario, KVC_COMPOSED_NODE, KVC_COMPOSED_NODE);
 }
 
+/* Returns a bit for each stage of an FPGA that reads host memory. */
+static unsigned reads_host(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    unsigned stages = on_fpga(scenario);
+    for (uint32_t i = 0; i < config->stages; i++) {
+        stages &= kvc_composed_memory_of(config, i) == KVC_COMPOSED_IN_HOST ? ~0u : ~(1u << i);
+    }
+    return stages;
+}
+
 static unsigned on_pcie(const struct kvc_scenario *scenario)
 {
-    return stages_on(scenario, KVC_COMPOSED_PCIE_DOWN, KVC_COMPOSED_PCIE_UP);
+    return stages_on(scenario, KVC_COMPOSED_PCIE_DOWN, KVC_COMPOSED_PCIE_UP) | reads_host(scenario);
 }
 
 static unsigned on_database(const struct kvc_scenario *scenario)
@@ -74,10 +95,10 @@ static void speed_stages(struct kvc_composed_options *options, int place, double
             continue;
         }
         stage->own.ns /= factor;
-        stage->own.cycles /= place == KVC_COMPOSED_CPU ? factor : 1;
+        stage->own.cycles /= kvc_composed_has_cores((enum kvc_composed_place)place) ? factor : 1;
         for (uint32_t j = 0; j < stage->work_count; j++) {
             stage->work[j].ns /= factor;
-            stage->work[j].cycles /= place == KVC_COMPOSED_CPU ? factor : 1;
+            stage->work[j].cycles /= kvc_composed_has_cores((enum kvc_composed_place)place) ? factor : 1;
         }
     }
 }
@@ -91,6 +112,25 @@ static void speed_cpu(struct kvc_scenario *scenario, double factor)
 static void speed_memory(struct kvc_scenario *scenario, double factor)
 {
     kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
+}
+
+static void speed_card_cpu(struct kvc_scenario *scenario, double factor)
+{
+    kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_card_cpu_kind), factor);
+    speed_stages(scenario->options, KVC_COMPOSED_CARD_CPU, factor);
+}
+
+static void speed_card_memory(struct kvc_scenario *scenario, double factor)
+{
+    struct kvc_dram *dram = kvc_node_device(&scenario->node, &kvc_card_dram_kind);
+    struct kvc_fpga *fpga = kvc_node_device(&scenario->node, &kvc_fpga_kind);
+    if (dram != NULL) {
+        kvc_dram_speed_up(dram, factor);
+    }
+    if (fpga != NULL) {
+        fpga->dram_bytes_per_s *= factor;
+        fpga->dram_ns /= factor;
+    }
 }
 
 static void speed_gpu(struct kvc_scenario *scenario, double factor)
@@ -133,6 +173,8 @@ const struct kvc_model_resource kvc_composed_resources[] = {
     {.name = "host-memory", .device = "dram", .stages_of = on_cpu, .speed_up = speed_memory},
     {.name = "gpu", .device = "gpu", .stages_of = on_gpu, .speed_up = speed_gpu},
     {.name = "fpga", .device = "fpga", .stages_of = on_fpga, .speed_up = speed_fpga},
+    {.name = "card-cores", .device = "card_cpu", .stages_of = on_card_cpu, .speed_up = speed_card_cpu},
+    {.name = "card-memory", .device = "card_dram", .stages_of = on_card, .speed_up = speed_card_memory},
     {.name = "ports", .device = "nic", .stages_of = on_nic, .speed_up = speed_nic},
     {.name = "pcie", .device = "pcie", .stages_of = on_pcie, .speed_up = speed_pcie},
     {.name = "database", .device = "database", .stages_of = on_database, .speed_up = speed_database},

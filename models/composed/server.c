@@ -28,7 +28,7 @@ static uint64_t priority_of(const struct kvc_composed_server *server, uint32_t s
  * because a core that overlaps their stalls has none of them before. */
 static bool fills_in_turn(const struct kvc_composed_config *config, uint32_t stage)
 {
-    return config->stage[stage].place == KVC_COMPOSED_CPU && config->stage[stage].options->burst == 1;
+    return kvc_composed_has_cores(config->stage[stage].place) && config->stage[stage].options->burst == 1;
 }
 
 /* Whether a stage's responses leave while it fills them. */
@@ -420,7 +420,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     kvc_composed_take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
     count_work(server, station, stage, cost.busy_ns);
-    server->place_ns[at->place] += at->place == KVC_COMPOSED_CPU ? cost.core_ns : cost.busy_ns;
+    server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? cost.core_ns : cost.busy_ns;
     if (streams_out(config, stage) && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, cost.busy_ns);
     }
@@ -895,9 +895,9 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         double wait_ns = kvc_composed_end_shared(server, job, event->unit, now_ns);
         if (wait_ns > 0) {
             const struct kvc_composed_stage *at = &server->config->stage[event->unit];
-            bool core = at->place == KVC_COMPOSED_CPU;
+            bool core = kvc_composed_has_cores(at->place);
             count_work(server, &server->station[job->station], event->unit, wait_ns);
-            server->place_ns[KVC_COMPOSED_CPU] += core ? wait_ns * server->config->pool[at->pool].cores : 0;
+            server->place_ns[at->place] += core ? wait_ns * server->config->pool[at->pool].cores : 0;
             server->memory_wait_ns += core ? wait_ns : 0;
             kvc_events_add(&server->events, now_ns + wait_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
             break;

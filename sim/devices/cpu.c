@@ -200,3 +200,13 @@ void kvc_cpu_speed_up(struct kvc_cpu *cpu, double factor)
     cpu->lookahead_ns /= factor; /* The same instructions take less time, so they hide less of a stall. */
     cpu->llc_hit_cycles /= factor;
 }
+
+static const struct kvc_option_table card_options = KVC_OPTION_TABLE(kvc_cpu, rows, "card_cpu");
+
+const struct kvc_device_kind kvc_card_cpu_kind = {
+    .name = "card_cpu",
+    .help = "Cores of a network card, such as a SmartNIC, described as those of a CPU socket",
+    .options = &card_options,
+    .check = check,
+    .price_usd = price_usd,
+};

@@ -62,6 +62,15 @@ static inline const struct kvc_cpu *kvc_cpu_of(const struct kvc_node *node)
     return kvc_node_device(node, &kvc_cpu_kind);
 }
 
+/** The descriptor of the cores of a network card, such as a SmartNIC's, which are described as a socket's. */
+extern const struct kvc_device_kind kvc_card_cpu_kind;
+
+/** Finds the cores of the node's network card. Returns NULL if it has none. */
+static inline const struct kvc_cpu *kvc_card_cpu_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_card_cpu_kind);
+}
+
 /** Cost of one request on a hardware thread. */
 struct kvc_cpu_cost {
     double compute_ns; /**< Time in which it needs the core's issue slots. */

@@ -361,3 +361,13 @@ void kvc_dram_speed_up(struct kvc_dram *dram, double factor)
     dram->bytes_per_s *= factor;
     dram->transfers_per_s *= factor;
 }
+
+static const struct kvc_option_table card_options = KVC_OPTION_TABLE(kvc_dram, rows, "card_dram");
+
+const struct kvc_device_kind kvc_card_dram_kind = {
+    .name = "card_dram",
+    .help = "Memory of a network card with cores, described as that of a socket",
+    .options = &card_options,
+    .check = check,
+    .price_usd = price_usd,
+};

@@ -47,12 +47,17 @@ Test(hardware, gives_every_hardware_number_a_source)
  * with the reason in `diag` [Mops]. */
 static double mops_with(const char *store, const char *kind, const char *profile, struct kvc_diag *diag)
 {
-    char text[256];
+    /* The two devices of a card come together, and only a stage uses them. */
+    static const char *const stage = ", stages = { { name = 'serve', on = 'card.cpu', ns = 100 } }",
+                             *const cards =
+                                 "card_cpu = 'bluefield-3-cores', card_dram = 'bluefield-3-ddr5', ";
+    char text[512];
+    bool card = strncmp(kind, "card_", 5) == 0;
     struct kvc_loaded *loaded;
     struct kvc_forecast forecast = {.throughput_mops = 0};
     snprintf(text, sizeof(text),
-             "return { system = { kind = '%s' }, node = { %s = '%s' }, workload = { keys = 10000 } }", store,
-             kind, profile);
+             "return { system = { kind = '%s'%s }, node = { %s%s = '%s' }, workload = { keys = 10000 } }",
+             store, card ? stage : "", card ? cards : "", kind, profile);
     if (kvc_test_load(text, NULL, &loaded, diag) == KVC_OK) {
         if (kvc_scenario_forecast(&loaded->scenario, &forecast, diag) != KVC_OK) {
             forecast.throughput_mops = 0;

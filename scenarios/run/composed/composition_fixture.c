@@ -11,11 +11,13 @@
 enum {
     STAGES_MAX = 12,
     ROOMY = 7 /* Stages from which on each operation adds at most one. */,
-    HARDWARE_THREADS = 112 /* Of the default CPU. */
+    HARDWARE_THREADS = 112, /* Of the default CPU. */
+    CARD_THREADS = 16,
 };
 
 enum { PARSE = 1, WRITE = 2, SEARCH = 4, INSERT = 8, ERASE = 16, COMPARE = 32, READ = 64, OPERATIONS = 7 };
 enum { HOT_SEARCH = 128, HOT_READ = 256, HOT_FILL = 512, HOT_ERASE = 1024, ALL_OPERATIONS = 11 };
+enum { ON_INDEX = SEARCH | INSERT | ERASE };
 
 static const char *const operation_names[] = {"parse",    "write",    "search",   "insert",
                                               "erase",    "compare",  "read",     "hot.search",
@@ -50,7 +52,10 @@ struct composition {
     bool has_values, logs, index_there, values_there, values_on_flash;
     const char *flash;
     bool has_hot, hot_there;
-    uint32_t hot; /* Number of the kernel of its index; 0: none. */
+    const char *index_card, *values_card, *hot_card; /* Who uses it on a card instead; NULL: nobody. */
+    bool dma;                                        /* An FPGA reads the index in host memory. */
+    double cached;                                   /* Of it. */
+    uint32_t hot;                                    /* Number of the kernel of its index; 0: none. */
     double admit;
     const char *spread;
     uint32_t batched; /* Stage in front of which batches form; `stages`: none. */
@@ -95,7 +100,13 @@ static bool is_away(const struct stage *stage)
 
 static bool is_link(const struct stage *stage)
 {
-    return !is_on(stage, "cpu") && !is_on(stage, "gpu") && !is_on(stage, "fpga") && !is_away(stage);
+    return !is_on(stage, "cpu") && !is_on(stage, "card.cpu") && !is_on(stage, "gpu") &&
+           !is_on(stage, "fpga") && !is_away(stage);
+}
+
+static bool has_cores(const struct stage *stage)
+{
+    return is_on(stage, "cpu") || is_on(stage, "card.cpu");
 }
 
 static void draw_machine(struct kvc_rng *rng, struct composition *drawn)
@@ -145,11 +156,41 @@ static void draw_hot(uint64_t seed, struct composition *drawn)
     drawn->admit = happens(&rng, 0.3) ? 0.25 : 1;
 }
 
+/* Moves structures to a card: to an FPGA, which also reads host memory, or to cores. By numbers of its own.
+ */
+static void draw_card(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "composition card", 0);
+    bool moves = happens(&rng, drawn->has_fpga ? 0.6 : 0.15);
+    const char *on = drawn->has_fpga ? "fpga" : "card.cpu";
+    if (!moves || drawn->index == 0) {
+        return;
+    }
+    if (!drawn->index_there && happens(&rng, 0.6)) {
+        drawn->index_card = on;
+        drawn->dma = drawn->has_fpga && drawn->gpu == NULL && happens(&rng, 0.5);
+        drawn->cached = drawn->dma && happens(&rng, 0.5) ? 0.5 : 0;
+    }
+    if (drawn->has_values && !drawn->values_there && !drawn->values_on_flash && happens(&rng, 0.5)) {
+        drawn->values_card = on;
+    }
+    bool own = drawn->hot > 0;
+    if (drawn->has_hot && !drawn->hot_there && (own ? happens(&rng, 0.6) : drawn->index_card != NULL)) {
+        drawn->hot_card = on;
+    }
+}
+
+static bool is_on_card(const struct composition *drawn)
+{
+    return drawn->index_card != NULL || drawn->values_card != NULL || drawn->hot_card != NULL;
+}
+
 /* Draws what a stage costs for each request, and at times for each batch. */
 static void draw_work(struct kvc_rng *rng, const struct composition *drawn, struct stage *stage)
 {
     bool is_new = drawn->gpu != NULL && strcmp(drawn->gpu, "h200") == 0;
-    if (is_on(stage, "cpu")) {
+    if (has_cores(stage)) {
         static const char *const works[] = {"cycles", "ns", "lines", "bytes"};
         static const double most[] = {2000, 500, 8, 256};
         uint32_t kind = happens(rng, 0.6) ? 0 : (uint32_t)kvc_rng_below(rng, 4);
@@ -188,7 +229,7 @@ static struct stage *add(struct kvc_rng *rng, struct composition *drawn, const c
     *stage = (struct stage){
         .on = on, .cores = 1, .streams = 1, .interval = 1, .burst = 1, .every = 1, .overlap = 1};
     draw_work(rng, drawn, stage);
-    if (is_on(stage, "cpu")) {
+    if (has_cores(stage)) {
         stage->cores = whole(rng, 1, 4);
     } else if (is_on(stage, "gpu")) {
         stage->streams = whole(rng, 1, 4);
@@ -216,7 +257,14 @@ static bool is_there(const struct composition *drawn, uint32_t operation)
 static const char *place_of(const struct composition *drawn, uint32_t operation)
 {
     bool on_values = (operation & (WRITE | COMPARE | READ)) != 0;
-    return on_values && drawn->values_on_flash ? "flash" : is_there(drawn, operation) ? "gpu" : "cpu";
+    const char *card = operation == PARSE                             ? NULL
+                       : (operation & (SEARCH | INSERT | ERASE)) != 0 ? drawn->index_card
+                       : operation >= HOT_SEARCH                      ? drawn->hot_card
+                                                                      : drawn->values_card;
+    return card != NULL                          ? card
+           : on_values && drawn->values_on_flash ? "flash"
+           : is_there(drawn, operation)          ? "gpu"
+                                                 : "cpu";
 }
 
 /* Returns an operation that comes next, of those that are left. */
@@ -262,12 +310,15 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
         struct stage *latest = drawn->stages > first ? &drawn->stage[drawn->stages - 1] : NULL;
         bool is_full = drawn->stages >= ROOMY;
         left &= ~operation;
-        if (latest != NULL && is_on(latest, on) && (is_full || happens(rng, 0.6))) {
+        bool other_memory = latest != NULL && is_on(latest, "fpga") && drawn->dma && latest->does != 0 &&
+                            ((operation & ON_INDEX) != 0) != ((latest->does & ON_INDEX) != 0);
+        if (latest != NULL && is_on(latest, on) && !other_memory && (is_full || happens(rng, 0.6))) {
             latest->does |= operation;
             continue;
         }
         if (drawn->stages + 2 >= STAGES_MAX) {
             drawn->has_hot = false;
+            drawn->hot_card = NULL;
             drawn->stages = 0;
             draw_stages(rng, drawn);
             return;
@@ -394,7 +445,7 @@ static void draw_options(struct kvc_rng *rng, struct composition *drawn)
         if (i < drawn->batched && !is_on(stage, "nic.rx") && !defers && happens(rng, 0.25)) {
             stage->burst = whole(rng, 2, 32);
         }
-        stage->shared = is_on(stage, "cpu") && i < drawn->batched && !defers && happens(rng, 0.2);
+        stage->shared = has_cores(stage) && i < drawn->batched && !defers && happens(rng, 0.2);
         bool in_line = i != drawn->batched && !(is_last && drawn->sends);
         if (happens(rng, 0.2) && in_line) {
             bool loses = i == 0 || shares_pool(drawn, i) || happens(rng, 0.5);
@@ -442,11 +493,17 @@ static void draw_order(uint64_t seed, struct composition *drawn)
 static void fit_cores(struct composition *drawn)
 {
     for (;;) {
-        uint32_t cores = 0;
+        uint32_t cores = 0, on_card = 0;
         for (uint32_t i = 0; i < drawn->stages; i++) {
-            cores += is_on(&drawn->stage[i], "cpu") ? drawn->stage[i].cores : 0;
+            struct stage *stage = &drawn->stage[i];
+            bool card = is_on(stage, "card.cpu");
+            stage->cores = card && 2 * drawn->pipelines * stage->cores > CARD_THREADS / 4 ? 1 : stage->cores;
+            cores += is_on(stage, "cpu") ? stage->cores : 0;
+            on_card += card ? stage->cores : 0;
         }
-        if (2 * cores * drawn->pipelines <= HARDWARE_THREADS) {
+        bool fits = 2 * cores * drawn->pipelines <= HARDWARE_THREADS &&
+                    2 * on_card * drawn->pipelines <= CARD_THREADS;
+        if (fits || drawn->pipelines == 1) {
             return;
         }
         drawn->pipelines--;
@@ -518,6 +575,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_memory(&kernels, drawn);
     draw_structures(&rng, drawn);
     draw_hot(seed, drawn);
+    draw_card(seed, drawn);
     draw_stages(&rng, drawn);
     draw_batches(&rng, drawn);
     draw_pools(&rng, drawn);
@@ -566,7 +624,7 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
                       uint32_t cores_times)
 {
     put(writer, "      { name = \"s%u\", on = \"%s\"", number, stage->on);
-    if (is_on(stage, "cpu")) {
+    if (has_cores(stage)) {
         put(writer, ", cores = %u", stage->cores * cores_times);
     }
     if (stage->streams > 1) {
@@ -627,6 +685,12 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
         stage->shared ? ", shared = true" : "");
 }
 
+static const char *hot_memory(const struct composition *drawn)
+{
+    bool by_index = drawn->hot == 0; /* In the memory of the index. */
+    return drawn->hot_there ? "gpu" : drawn->hot_card != NULL && !(by_index && drawn->dma) ? "card" : "host";
+}
+
 /* Returns the next stage from `from` on that is the first one of a pool of cores; `stages`: there is none. */
 static uint32_t core_pool(const struct composition *drawn, uint32_t from)
 {
@@ -670,16 +734,23 @@ static void put_system(struct writer *writer, const struct composition *drawn,
         put(writer, "    outstanding = %u,\n", drawn->outstanding * drawn->pipelines * use->pipelines_times);
     }
     put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
-        drawn->index_there && !drawn->one_memory ? ", memory = \"gpu\"" : "");
+        drawn->index_there && !drawn->one_memory   ? ", memory = \"gpu\""
+        : drawn->index_card != NULL && !drawn->dma ? ", memory = \"card\""
+                                                   : "");
+    if (drawn->cached > 0) {
+        put(writer, "    cached = %.2f,\n", drawn->cached);
+    }
     if (drawn->has_values) {
         bool logs = drawn->logs || drawn->values_on_flash;
         put(writer, "    values = { kernel = \"%s\"%s%s },\n", logs ? "log" : "slab",
             drawn->values_on_flash ? ", memory = \"flash\"" : "",
-            drawn->values_there ? ", memory = \"gpu\"" : "");
+            drawn->values_there          ? ", memory = \"gpu\""
+            : drawn->values_card != NULL ? ", memory = \"card\""
+                                         : "");
     }
     if (drawn->has_hot) {
         put(writer, "    hot = { kernel = \"%s\", memory = \"%s\", size = \"2MiB\", admit = %.2f },\n",
-            kernels[drawn->hot], drawn->hot_there ? "gpu" : "host", drawn->admit);
+            kernels[drawn->hot], hot_memory(drawn), drawn->admit);
     }
     if (drawn->batched < drawn->stages) {
         put(writer, "    batch = { before = \"s%u\", buffers = %u", drawn->batched, drawn->buffers);
@@ -724,6 +795,12 @@ void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
     if (drawn.gpu != NULL) {
         const char *launch = drawn.one_memory ? ", launch = \"3.5us\"" : ""; /* As from a queue of HSA. */
         put(&writer, ", gpu = { base = \"%s\"%s }, pcie = \"%s\"", drawn.gpu, launch, drawn.pcie);
+    }
+    if (drawn.dma) {
+        put(&writer, ", pcie = \"catapult-pcie3-x8\"");
+    }
+    if (is_on_card(&drawn) && !drawn.has_fpga) {
+        put(&writer, ", card_cpu = \"bluefield-3-cores\", card_dram = \"bluefield-3-ddr5\"");
     }
     if (drawn.has_database) {
         put(&writer, ", database = { base = \"mysql-bg\", queries = %u, read = \"%.0fns\", times = \"%s\" }",
