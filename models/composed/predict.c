@@ -206,7 +206,7 @@ static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t s
         return 0;
     }
     for (uint32_t i = stage < config->batched ? 0 : config->batched; i < stage; i++) {
-        uint32_t when = config->stage[i].options->when;
+        uint32_t when = config->stage[i].when;
         branches |= when != 0 && kvc_composed_mix_meets(class, large, when) ? 1u << i : 0;
     }
     return branches;
@@ -245,6 +245,7 @@ static struct parts parts_of(const struct kvc_composed_config *config, const str
     for (uint32_t first; differ != 0 && left != 0;) {
         struct kvc_composed_mix part = *mix;
         double share = 0;
+        part.knows_stages = false;
         first = (uint32_t)__builtin_ctz(left);
         for (uint32_t i = 0; i < KINDS; i++) {
             if ((left >> i & 1) != 0 && branches[i] == branches[first]) {

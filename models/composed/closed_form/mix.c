@@ -187,6 +187,10 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
     for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
         add_sample(&mix, config, &sample[i]);
     }
+    for (uint32_t i = 0; i < config->stages; i++) {
+        mix.of_stage[i] = kvc_composed_mix_counts(config, &mix, i, 1);
+    }
+    mix.knows_stages = true;
     return mix;
 }
 
@@ -278,6 +282,17 @@ static void add_filled(struct kvc_composed_counts *counts, const struct kvc_comp
     counts->written_bytes += writes ? requests * kind->written_bytes : 0;
 }
 
+/* Returns counts, which are all in proportion to the requests, of as many requests. */
+static struct kvc_composed_counts times_of(const struct kvc_composed_counts *each, double requests)
+{
+    struct kvc_composed_counts counts = *each;
+    double *value = (double *)&counts;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*value); i++) {
+        value[i] *= requests;
+    }
+    return counts;
+}
+
 /* Returns what a stage does for a batch of `requests` requests of the load. */
 struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_config *config,
                                                    const struct kvc_composed_mix *mix, uint32_t stage,
@@ -285,6 +300,9 @@ struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_con
 {
     struct kvc_composed_counts counts = {0}, found = {0};
     uint32_t does = config->stage[stage].does;
+    if (mix->knows_stages) {
+        return times_of(&mix->of_stage[stage], requests);
+    }
     for (int class = 0; class < KVC_COMPOSED_KINDS; class ++) {
         for (int large = 0; large < 2; large++) {
             const struct kvc_composed_counts *kind = &mix->kind[class][large];

@@ -32,6 +32,9 @@ struct kvc_composed_mix {
     struct kvc_composed_counts kind[KVC_COMPOSED_KINDS]
                                    [2]; /* Per request of the load; [1]: with a large value. */
     double missed_bytes[2];             /* Values of GETs that miss, per request of the load. */
+    bool knows_stages;                  /* Whether of_stage is filled. */
+    struct kvc_composed_counts
+        of_stage[KVC_COMPOSED_STAGES_MAX]; /* What a stage does, per request of the load. */
 };
 
 /* Returns the shares of the GETs that hit in the long run, and how full the index is when the run begins. */

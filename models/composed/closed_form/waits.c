@@ -8,7 +8,7 @@ double kvc_composed_together(const struct kvc_scenario *scenario)
     bool together = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
     for (uint32_t i = config->batched; i < config->stages; i++) {
         const struct kvc_composed_stage_options *options = config->stage[i].options;
-        bool splits = options->when != 0 && !options->background;
+        bool splits = config->stage[i].when != 0 && !options->background;
         /* One after the other passes it, and the clients of each spread over all pipelines. */
         bool staggers = config->pipelines > 1 && config->pool[config->stage[i].pool].of_node;
         together = together && !splits && !staggers;
