@@ -83,3 +83,36 @@ Test(composition_order, answers_multigets_with_their_last_request)
     cr_expect(fabs(all_us - each_us) <= 0.02 * each_us, "%.6g us, multigets %.6g us", each_us, all_us);
     kvc_outcome_free(ran);
 }
+
+/* Limits and orders that have no effect, or stop the store, are refused. */
+Test(composition_order, is_refused_without_an_effect)
+{
+    static const struct {
+        const char *system, *stage, *message;
+    } wrong[] = {
+        {"", "{ name = 'a', on = 'cpu', full = 'drop' },", "system.stages.2.full: found one without a limit"},
+        {"batch = { before = 'a', count = 8 },", "{ name = 'a', on = 'cpu', queue = 8 },",
+         "system.stages.2.queue: found one, but batches form in front of stage \"a\""},
+        {"", "{ name = 'a', on = 'cpu', priority = 1 },",
+         "system.stages.2.priority: found one, but stage \"a\" cannot"},
+        {"", "{ name = 'a', on = 'cpu', steal = '50ns' },",
+         "system.stages.2.steal: found one, but stage \"a\" cannot"},
+        {"", "{ name = 'a', on = 'cpu', beside = 'send' },",
+         "system.stages.2.beside: found \"send\", allowed"},
+        {"", "{ name = 'a', on = 'cpu' }, { name = 'b', on = 'cpu', beside = 'a', when = 'get' },",
+         "system.stages.3.when: found one that stages beside each other cannot have"},
+        {"policy = 'grow',", "{ name = 'a', on = 'cpu' },", "system.policy: found no function"},
+        {"policy = function() end,", "{ name = 'a', on = 'cpu' },",
+         "system.policy: found one that has nothing to choose"},
+        {"policy_every = '1ms',", "{ name = 'a', on = 'cpu' },",
+         "system.policy_every: found one without system.policy"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        char fields[512];
+        snprintf(fields, sizeof(fields),
+                 "system = { kind = 'composed', %s stages = { { name = 'receive', on = 'nic.rx' }, %s\n"
+                 "{ name = 'send', on = 'nic.tx' } } }, workload = { keys = 1e4 }",
+                 wrong[i].system, wrong[i].stage);
+        kvc_laws_refuse(fields, wrong[i].message);
+    }
+}
