@@ -460,6 +460,11 @@ static enum kvc_status check_when(const struct kvc_composed_config *config,
     if ((stage->when & tiers) != 0 && !config->has_hot) {
         return FAIL("system.stages.%u.when: found hot or cold, allowed: with system.hot.size", i + 1);
     }
+    if ((stage->when & tiers) == KVC_COMPOSED_WHEN_COLD && (stage->does & KVC_COMPOSED_HOT_READ) != 0) {
+        return FAIL(
+            "system.stages.%u.does: found hot.read in a stage for cold requests, allowed: for hot ones",
+            i + 1);
+    }
     if ((stage->when & tiers) != 0 &&
         (before & (by_index ? KVC_COMPOSED_SEARCH : KVC_COMPOSED_HOT_SEARCH)) == 0) {
         return FAIL(

@@ -110,8 +110,7 @@ struct kvc_composed_server {
     /* Busy times since the server was opened, by stage, of as many servers as it has at first; of the cores'
      * compute and of all of their time; of the GPU, of the memory's channels, and of the directions of the
      * ports and the PCIe link [ns]. */
-    double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES], card_ns,
-        dma_ns;
+    double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];
     double stage_requests[KVC_COMPOSED_STAGES_MAX]; /* Requests that each stage has worked for. */
     uint64_t outcome[KVC_COMPOSED_OUTCOMES];        /* Requests answered within the measured time. */
     uint64_t sets, deletes, completed, hots;

@@ -31,8 +31,6 @@ void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_com
         [KVC_COMPOSED_WIRE] = place == KVC_COMPOSED_NIC_TX || place == KVC_COMPOSED_NODE ? cost->busy_ns : 0,
     };
     server->channel_ns += cost->channel_ns;
-    server->card_ns += work_ns[KVC_COMPOSED_CARD_MEMORY];
-    server->dma_ns += cost->dma_ns;
     for (int i = 0; i < KVC_COMPOSED_SHARED; i++) {
         if (work_ns[i] > 0) {
             job->share[i] += kvc_composed_fluid_begin(&server->fluid[i], now_ns, work_ns[i], over_ns);
