@@ -229,6 +229,7 @@ static struct kvc_composed_cost shared_cost(const struct kvc_composed_config *co
     const struct kvc_dram_load load = {.random_reads = random,
                                        .random_writes = counts->insert_lines + counts->erase_lines,
                                        .streamed_bytes = following * dram->line_bytes + work.bytes +
+                                                         counts->copied_bytes + counts->written_bytes +
                                                          (parses ? counts->request_bytes : 0)};
     double channel_ns = kvc_dram_channel_ns(dram, &load);
     double memory_ns = channel_ns / kvc_dram_channels(dram);
