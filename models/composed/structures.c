@@ -9,6 +9,8 @@
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 
+enum { TIMED = 16 /* Calls for few requests of which one is timed. */ };
+
 /* ---- structures of a shard ---- */
 
 void kvc_composed_structures_open(struct kvc_composed_structures *structures,
@@ -46,6 +48,7 @@ void kvc_composed_structures_open(struct kvc_composed_structures *structures,
 void kvc_composed_structures_close(struct kvc_composed_structures *structures)
 {
     kvc_composed_hot_close(&structures->hot);
+    kvc_composed_writes_free(&structures->now);
     free(structures->row);
     free(structures->location);
     free(structures->hash);
@@ -75,8 +78,6 @@ void kvc_composed_structures_keep(struct kvc_composed_structures *structures, st
 
 /* Lists the kept rows of an operation that the hot tier does not answer, with their hashes. Returns how many
  * there are. */
-enum { TIMED = 16 /* Calls for few requests of which one is timed. */ };
-
 static uint32_t list_rows(const struct kvc_composed_structures *structures,
                           const struct kvc_composed_job *job, enum kvc_op op)
 {
@@ -387,14 +388,13 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
     }
     search_all(structures, job, does, counts);
     if ((does & (KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) != 0) {
-        struct kvc_composed_writes now = {0};
+        struct kvc_composed_writes *all = writes != NULL ? writes : &structures->now;
         if (writes == NULL || !due) { /* What is due later has been listed before. */
-            list_writes(structures, job, does, writes != NULL ? writes : &now);
+            list_writes(structures, job, does, all);
         }
         if (due) {
-            do_writes(structures, writes != NULL ? writes : &now, counts);
+            do_writes(structures, all, counts);
         }
-        kvc_composed_writes_free(&now);
     }
     bool knows = config->has_values ? (does & reads) != 0 : (does & KVC_COMPOSED_SEARCH) != 0;
     if (knows && !job->knows_outcome) {

@@ -23,6 +23,7 @@ struct kvc_composed_structures {
     struct kvc_rng thinning, outcome;
     struct kvc_composed_hot hot;
     struct kvc_composed_share hits; /* Of GETs that ran through the structures, and that the tier lacks. */
+    struct kvc_composed_writes now; /* Of the batch that is written. */
     uint32_t rows_room;             /* Rows that the following arrays have room for. */
     uint32_t *row, *location;
     uint64_t *hash;
