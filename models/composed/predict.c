@@ -27,13 +27,14 @@
 
 /* What a request takes of each pool and device at a rate, and the times of its batch. */
 struct demands {
-    double requests;                            /* Of a batch. */
-    double stage_ns[KVC_COMPOSED_STAGES_MAX];   /* Time of each stage for its part of a batch [ns]. */
-    double busy_ns[KVC_COMPOSED_STAGES_MAX];    /* Time of its servers for a request [ns]. */
-    double pool_ns[KVC_COMPOSED_STAGES_MAX];    /* Time of a pool for a request, over its servers [ns]. */
-    double waits_frac[KVC_COMPOSED_STAGES_MAX]; /* Storage: share of the requests that wait for it. */
-    double waits_ns[KVC_COMPOSED_STAGES_MAX];   /* Storage: how long they do. */
-    double jobs[KVC_COMPOSED_STAGES_MAX];       /* Jobs of a stage for a batch. */
+    double requests;                              /* Of a batch. */
+    double job_requests[KVC_COMPOSED_STAGES_MAX]; /* That a stage serves at a time. */
+    double stage_ns[KVC_COMPOSED_STAGES_MAX];     /* Time of each stage for its part of a batch [ns]. */
+    double busy_ns[KVC_COMPOSED_STAGES_MAX];      /* Time of its servers for a request [ns]. */
+    double pool_ns[KVC_COMPOSED_STAGES_MAX];      /* Time of a pool for a request, over its servers [ns]. */
+    double waits_frac[KVC_COMPOSED_STAGES_MAX];   /* Storage: share of the requests that wait for it. */
+    double waits_ns[KVC_COMPOSED_STAGES_MAX];     /* Storage: how long they do. */
+    double jobs[KVC_COMPOSED_STAGES_MAX];         /* Jobs of a stage for a batch. */
     double card_ns, memory_ns;     /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
     double root_ns[2];             /* Time of the root complex, to memory and from it [ns]. */
     double card_memory_ns, dma_ns; /* Time of the card's memory and of its PCIe links [ns]. */
@@ -87,13 +88,14 @@ static bool answers_in_turn(const struct kvc_composed_config *config)
     return config->stage[answering_stage(config)].place == KVC_COMPOSED_CPU;
 }
 
-/* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate.
- */
+/* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate,
+ * and so do the slabs. */
 static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
                                        const struct kvc_composed_mix *mix, double per_ns)
 {
     const struct kvc_workload *workload = mix->workload;
     struct kvc_composed_mix at = *mix;
+    kvc_composed_mix_evict(config, &at, per_ns);
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
     if (workload->arrival == KVC_ARRIVAL_CLOSED) {
         /* Clients that are answered together send together. A core answers one after the other, so that after
@@ -113,15 +115,16 @@ static double most_of_burst(const struct kvc_composed_mix *mix, const struct kvc
 }
 
 /* Returns the requests that a stage serves at a time: a batch, or the frames that come while one of its
- * servers works, as many as a burst has at most. */
+ * servers works, as many as a burst has at most. Those of an earlier burst, `joined` requests, stay together.
+ */
 static double job_requests(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
-                           uint32_t number, double batch, double per_ns)
+                           uint32_t number, double batch, double per_ns, double joined)
 {
     enum { ROUNDS = 20 };
     const struct kvc_composed_stage *stage = &config->stage[number];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
     const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
-    double requests = mix->frame.requests, most = most_of_burst(mix, stage);
+    double requests = joined, most = most_of_burst(mix, stage);
     if (number >= config->batched) {
         return batch;
     }
@@ -129,7 +132,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     for (int i = 0; i < ROUNDS && most > requests; i++) {
         const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, mix, number, requests);
         double next = of_server * kvc_composed_cost_of(config, number, &counts, &pace).busy_ns;
-        requests = fmin(fmax(next, mix->frame.requests), most);
+        requests = fmin(fmax(next, joined), most);
     }
     return requests;
 }
@@ -318,20 +321,45 @@ static void set_waits(const struct kvc_composed_config *config, const struct kvc
     demands->waits_ns[stage] = waits > 0 ? demands->stage_ns[stage] / (reached * waits) : 0;
 }
 
+/* Returns the most requests of a job if one waits in earlier servers, whose bursts have up to `most`
+ * requests, because the queue of a stage is full; 0: none waits there. Clients that wait have no more to fill
+ * them with.
+ */
+static double held_requests(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                            uint32_t number, double most)
+{
+    const struct kvc_composed_stage *stage = &config->stage[number];
+    const struct kvc_composed_stage_options *options = stage->options;
+    double jobs = (double)options->queue + config->pool[stage->pool].servers + 1;
+    bool waits = options->full == KVC_COMPOSED_WAIT ||
+                 (options->full == KVC_COMPOSED_DROP ? mix->clients_wait : mix->saturates);
+    return options->queue > 0 && waits ? fmin(most, mix->in_flight / config->pipelines / jobs) : 0;
+}
+
 /* Returns the demands with batches of `batch` requests. */
 static struct demands demands_with(const struct kvc_composed_config *config,
                                    const struct kvc_composed_mix *mix, double per_ns, double batch)
 {
     struct demands demands = {.requests = batch};
-    double inside_ns = 0, beside_ns = 0;
+    double inside_ns = 0, beside_ns = 0, joined = mix->frame.requests, most = joined;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-        double requests = job_requests(config, mix, i, demands.requests, per_ns);
-        struct parts parts = parts_of(config, mix, i, requests);
-        const struct kvc_composed_cost cost = parts.sum;
+        double requests = job_requests(config, mix, i, batch, per_ns, joined);
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
-        demands.busy_ns[i] = cost.busy_ns / requests;
+        double keeps_up_ns = servers / (per_ns * mix->fullest);
+        struct parts parts = parts_of(config, mix, i, requests);
+        /* Earlier bursts grow while they wait for room in front of it, until it keeps up. */
+        most = held_requests(config, mix, i, most);
+        bool grows = i < config->batched && requests < most && parts.sum.busy_ns / requests > keeps_up_ns;
+        if (grows) {
+            requests = most;
+            parts = parts_of(config, mix, i, requests);
+        }
+        joined = demands.job_requests[i] = requests;
+        most = fmax(most, fmax(requests, most_of_burst(mix, stage)));
+        const struct kvc_composed_cost cost = parts.sum;
+        demands.busy_ns[i] = fmax(cost.busy_ns / requests, grows ? keeps_up_ns : 0);
         if (i < config->batched && stage->options->burst > 1 && requests < most_of_burst(mix, stage)) {
             /* The servers are busy with bursts that may still grow. */
             demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
@@ -570,10 +598,10 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
     }
 }
 
-/* Returns the rate of a socket whose clients keep `in_flight` requests in it and pause for think_ns in
+/* Returns the rate of a socket whose clients keep requests in it and pause for think_ns in
  * between: by Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
 static double waiting_rate(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
-                           double in_flight, double think_ns, double capacity)
+                           double think_ns, double capacity)
 {
     enum { ROUNDS = 60 };
     double low = 1e-9, high = capacity;
@@ -582,7 +610,7 @@ static double waiting_rate(const struct kvc_composed_config *config, const struc
         const struct kvc_composed_mix at = at_rate(config, mix, middle);
         struct demands demands = demands_of(config, &at, middle);
         struct way way = way_of(config, &at, &demands, middle);
-        if (middle * (way.least_ns + way.spread_ns / 2 + way.held_ns + think_ns) <= in_flight) {
+        if (middle * (way.least_ns + way.spread_ns / 2 + way.held_ns + think_ns) <= mix->in_flight) {
             low = middle;
         } else {
             high = middle;
@@ -647,7 +675,7 @@ static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *sc
 }
 
 static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
-                       const struct kvc_composed_mix *mix, const struct demands *demands, double per_ns)
+                       const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     for (uint32_t i = 0; i < config->stages; i++) {
@@ -656,7 +684,7 @@ static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *s
             continue;
         }
         bool storage = pool->takes_all, database = pool->place == KVC_COMPOSED_DATABASE;
-        double requests = job_requests(config, mix, i, demands->requests, per_ns);
+        double requests = demands->job_requests[i];
         double jobs = storage ? demands->waits_frac[i] : 1; /* Storage works on single requests. */
         kvc_latency_queue(law, &scenario->workload,
                           &(struct kvc_latency_queue){
@@ -721,10 +749,9 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     double capacity = capacity_of(config, &mix) / (mix.shard_frac * config->shards), per_ns = capacity;
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
          saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
-    double in_flight = closed ? (double)workload->clients / config->shards : (double)config->outstanding;
     double think_ns = closed ? workload->think_ns : 0;
     if (closed || saturates) {
-        per_ns = waiting_rate(config, &mix, in_flight, think_ns, capacity);
+        per_ns = waiting_rate(config, &mix, think_ns, capacity);
     } else {
         per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
     }
@@ -733,10 +760,10 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     add_parts(&law, config, &mix, &demands, per_ns);
     if (closed || saturates) {
         struct way way = way_of(config, &mix, &demands, per_ns);
-        kvc_latency_closed(&law, in_flight / per_ns - think_ns - way.held_ns);
+        kvc_latency_closed(&law, mix.in_flight / per_ns - think_ns - way.held_ns);
     } else {
         const struct kvc_composed_batches batches = batches_of(config, &mix, &demands, per_ns);
-        add_queues(&law, scenario, &mix, &demands, per_ns);
+        add_queues(&law, scenario, &demands, per_ns);
         add_chips(&law, scenario, &mix, per_ns);
         kvc_composed_add_waits(&law, scenario, &batches);
     }
@@ -775,6 +802,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
                     config->batched < config->stages ? demands.requests : mix.frame.requests);
     kvc_metrics_set(model, "fullest_pipeline_over_mean", mix.fullest);
     kvc_metrics_set(model, "memory_frac", per_ns * demands.memory_ns);
+    kvc_metrics_set(model, "slabs_full_after_s", kvc_composed_full_ns(&mix, per_ns) * 1e-9);
     if (kvc_composed_on_card(config)) {
         kvc_metrics_set(model, "card_memory_frac", per_ns * demands.card_memory_ns);
         kvc_metrics_set(model, "card_pcie_frac", per_ns * demands.dma_ns);

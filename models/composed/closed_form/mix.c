@@ -165,6 +165,26 @@ static double fullest_of(const struct kvc_scenario *scenario, double shard_frac)
     return fmax(fullest, 1);
 }
 
+/* Returns the items that the slabs of a socket take when the run begins before they evict others. */
+static double spare_items_of(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    if (!config->has_values || config->logs) {
+        return INFINITY;
+    }
+    double items = floor(config->value_bytes / config->means.item_bytes);
+    return fmax(items - scenario->workload.preload_frac * config->keys, 0);
+}
+
+static void set_stages(const struct kvc_composed_config *config, struct kvc_composed_mix *mix)
+{
+    mix->knows_stages = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        mix->of_stage[i] = kvc_composed_mix_counts(config, mix, i, 1);
+    }
+    mix->knows_stages = true;
+}
+
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -173,6 +193,9 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
     mix.saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    mix.in_flight = mix.saturates      ? (double)config->outstanding
+                    : mix.clients_wait ? (double)scenario->workload.clients / config->shards
+                                       : INFINITY;
     mix.together = kvc_composed_together(scenario);
     if (config->index != NULL) {
         mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
@@ -187,11 +210,28 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
     for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
         add_sample(&mix, config, &sample[i]);
     }
-    for (uint32_t i = 0; i < config->stages; i++) {
-        mix.of_stage[i] = kvc_composed_mix_counts(config, &mix, i, 1);
-    }
-    mix.knows_stages = true;
+    mix.warmup_ns = fmax(scenario->run.warmup_ns, 0);
+    mix.run_ns = scenario->run.duration_ns;
+    mix.spare_items = spare_items_of(scenario);
+    set_stages(config, &mix);
     return mix;
+}
+
+double kvc_composed_full_ns(const struct kvc_composed_mix *mix, double per_ns)
+{
+    double written = 0; /* By a request. */
+    for (size_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
+        written = fmax(written, mix->of_stage[i].inserts);
+    }
+    return written > 0 ? mix->spare_items / (written * per_ns) : INFINITY;
+}
+
+void kvc_composed_mix_evict(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
+                            double per_ns)
+{
+    double full_ns = kvc_composed_full_ns(mix, per_ns) - mix->warmup_ns;
+    mix->evicts_frac = fmin(fmax(1 - full_ns / mix->run_ns, 0), 1);
+    set_stages(config, mix);
 }
 
 bool kvc_composed_mix_meets(int class, bool large, uint32_t when)
@@ -334,9 +374,9 @@ struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_con
         counts.inserts = counts.ops[KVC_OP_SET] + counts.filled;
         counts.insert_lines = counts.inserts * mix->lines.insert;
     }
-    if ((does & KVC_COMPOSED_ERASE) != 0) { /* Full slabs evict an item for each SET; a log writes over it. */
-        bool evicts = config->has_values && !config->logs;
-        counts.erases = counts.ops[KVC_OP_DELETE] + (evicts ? counts.ops[KVC_OP_SET] + counts.filled : 0);
+    if ((does & KVC_COMPOSED_ERASE) != 0) {
+        counts.erases =
+            counts.ops[KVC_OP_DELETE] + mix->evicts_frac * (counts.ops[KVC_OP_SET] + counts.filled);
         counts.erase_lines = counts.erases * mix->lines.erase;
     }
     add_hot(config, mix, does, &found, &counts);

@@ -25,14 +25,18 @@ struct kvc_composed_mix {
     struct kvc_fill frame; /* Mean requests of a frame, and how long they wait for it. */
     bool clients_wait;     /* Clients send when they are answered. */
     bool saturates;        /* They do so at once, and without end. */
+    double in_flight;      /* Requests that they keep in a socket; infinity: they do not wait. */
     double together;   /* Of saturating clients: requests of a pipeline that they keep in flight; else 0. */
     double shard_frac; /* Share of the requests that the fullest socket gets. */
     double fullest;    /* Requests of the fullest pipeline of a socket over the mean of all. */
     struct kvc_composed_lines lines, hot_lines;
     struct kvc_composed_counts kind[KVC_COMPOSED_KINDS]
                                    [2]; /* Per request of the load; [1]: with a large value. */
-    double missed_bytes[2];             /* Values of GETs that miss, per request of the load. */
-    bool knows_stages;                  /* Whether of_stage is filled. */
+    double spare_items; /* Items of a socket for which slabs have room when the run begins; else infinity. */
+    double warmup_ns, run_ns;
+    double evicts_frac;     /* Share of the written items that evict another one. */
+    double missed_bytes[2]; /* Values of GETs that miss, per request of the load. */
+    bool knows_stages;      /* Whether of_stage is filled. */
     struct kvc_composed_counts
         of_stage[KVC_COMPOSED_STAGES_MAX]; /* What a stage does, per request of the load. */
 };
@@ -40,8 +44,16 @@ struct kvc_composed_mix {
 /* Returns the shares of the GETs that hit in the long run, and how full the index is when the run begins. */
 struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario);
 
-/* Returns the mix of a scenario; its frames depend on the rate and are left out. */
+/* Returns the mix of a scenario; its frames and evictions depend on the rate and are left out. */
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario);
+
+/* Returns the time from the beginning of a run after which a socket that serves per_ns requests has full
+ * slabs, so that each item it writes evicts another one; infinity: never. */
+double kvc_composed_full_ns(const struct kvc_composed_mix *mix, double per_ns);
+
+/* Sets which share of the written items evict others within the measured time, at a rate. */
+void kvc_composed_mix_evict(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
+                            double per_ns);
 
 /* Returns whether requests of a kind, with large values or not, meet the conditions of a stage. */
 bool kvc_composed_mix_meets(int class, bool large, uint32_t when);
