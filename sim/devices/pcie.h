@@ -125,8 +125,10 @@ double kvc_pcie_dma_ns(const struct kvc_pcie *pcie, double reads, double writes,
 
 /** Packets of a card. */
 struct kvc_pcie_traffic {
-    double reads, writes;             /**< Packets. */
-    double read_bytes, written_bytes; /**< Their data. */
+    double reads;         /**< Packets that are read. */
+    double writes;        /**< Packets that are written. */
+    double read_bytes;    /**< Data of those that are read. */
+    double written_bytes; /**< Data of those that are written. */
 };
 
 /** Returns the time for which packets occupy the busiest part of a card's links [ns]: their tags and credits,
