@@ -65,8 +65,8 @@ void kvc_slice_mover_open_transfer(struct kvc_slice_mover *mover, uint32_t from,
  * neither opened nor closed. */
 void kvc_slice_mover_own_host(struct kvc_slice_mover *mover, uint32_t host);
 
-/** Makes the mover one that keeps the meters of the links between two hosts, for which kvc_engine_queue_bytes() has
- * conditions. Such a mover is neither opened nor closed. */
+/** Makes the mover one that keeps the meters of the links between two hosts, for which
+ * kvc_engine_queue_bytes() has conditions. Such a mover is neither opened nor closed. */
 void kvc_slice_mover_own_link(struct kvc_slice_mover *mover, uint32_t from, uint32_t to);
 
 /** Frees the gate, after the engine has ended. */
