@@ -23,6 +23,8 @@
 #include "models/latency.h"
 #include "sim/metrics/bottleneck.h"
 
+static const double rounding_frac = 1e-9;
+
 /* ---- demands ---- */
 
 /* What a request takes of each pool and device at a rate, and the times of its batch. */
@@ -40,6 +42,7 @@ struct demands {
     double card_memory_ns, dma_ns; /* Time of the card's memory and of its PCIe links [ns]. */
     double batched_ns;             /* The longest of those of batches. */
     double buffers_ns;             /* Time of the buffers [ns]. */
+    uint32_t grows;                /* A bit for each pool whose stages have bursts that may still grow. */
     double joins_ns;               /* Time in which a request joins the batch of a pipeline at least [ns]. */
     double slowest_ns;             /* The longest of all. */
 };
@@ -321,6 +324,13 @@ static void set_waits(const struct kvc_composed_config *config, const struct kvc
     demands->waits_ns[stage] = waits > 0 ? demands->stage_ns[stage] / (reached * waits) : 0;
 }
 
+/* Returns the time of a pool for a request with which it just keeps up, but for rounding. */
+static double keeps_up_ns(const struct kvc_composed_mix *mix, const struct kvc_composed_pool *pool,
+                          double per_ns)
+{
+    return (1 - rounding_frac) / (per_ns * (pool->of_node || pool->is_common ? 1 : mix->fullest));
+}
+
 /* Returns the most requests of a job if one waits in earlier servers, whose bursts have up to `most`
  * requests, because the queue of a stage is full; 0: none waits there. Clients that wait have no more to fill
  * them with.
@@ -336,34 +346,38 @@ static double held_requests(const struct kvc_composed_config *config, const stru
     return options->queue > 0 && waits ? fmin(most, mix->in_flight / config->pipelines / jobs) : 0;
 }
 
-/* Returns the demands with batches of `batch` requests. */
-static struct demands demands_with(const struct kvc_composed_config *config,
-                                   const struct kvc_composed_mix *mix, double per_ns, double batch)
+/* Returns the demands with batches of `batch` requests, if bursts for the stages of some pools, a bit for
+ * each, have grown until these keep up. */
+static struct demands demands_if(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                                 double per_ns, double batch, uint32_t grown)
 {
     struct demands demands = {.requests = batch};
     double inside_ns = 0, beside_ns = 0, joined = mix->frame.requests, most = joined;
+    /* Clients that a batch answers come together, as fast as the earlier stages let them. */
+    bool together = mix->clients_wait && mix->workload->think_ns <= 0 && config->batched < config->stages;
+    double slowest_ns = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-        double requests = job_requests(config, mix, i, batch, per_ns, joined);
-        double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
-        double keeps_up_ns = servers / (per_ns * mix->fullest);
-        struct parts parts = parts_of(config, mix, i, requests);
-        /* Earlier bursts grow while they wait for room in front of it, until it keeps up. */
-        most = held_requests(config, mix, i, most);
-        bool grows = i < config->batched && requests < most && parts.sum.busy_ns / requests > keeps_up_ns;
-        if (grows) {
-            requests = most;
-            parts = parts_of(config, mix, i, requests);
+        double comes_per_ns = together ? fmax(1 / slowest_ns, per_ns) : per_ns;
+        double requests = job_requests(config, mix, i, batch, comes_per_ns, joined);
+        if (together && i < config->batched) {
+            requests = fmin(requests, fmax(batch / config->pipelines, joined));
         }
-        joined = demands.job_requests[i] = requests;
+        double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
+        most = held_requests(config, mix, i, most);
         most = fmax(most, fmax(requests, most_of_burst(mix, stage)));
+        requests = i < config->batched && (grown >> stage->pool & 1) != 0 ? most : requests;
+        demands.grows |= i < config->batched && requests < most ? 1u << stage->pool : 0;
+        joined = demands.job_requests[i] = requests;
+        const struct parts parts = parts_of(config, mix, i, requests);
         const struct kvc_composed_cost cost = parts.sum;
-        demands.busy_ns[i] = fmax(cost.busy_ns / requests, grows ? keeps_up_ns : 0);
+        demands.busy_ns[i] = cost.busy_ns / requests;
         if (i < config->batched && stage->options->burst > 1 && requests < most_of_burst(mix, stage)) {
             /* The servers are busy with bursts that may still grow. */
-            demands.busy_ns[i] = fmin(demands.busy_ns[i], servers / (per_ns * mix->fullest));
+            demands.busy_ns[i] = fmin(demands.busy_ns[i], servers * keeps_up_ns(mix, pool, per_ns));
         }
+        slowest_ns = fmax(slowest_ns, demands.busy_ns[i] / servers);
         double *first_ns =
             &demands.stage_ns[stage->first]; /* Stages beside each other take what the slowest does. */
         *first_ns = fmax(*first_ns, stage->options->background ? 0 : parts.mean_ns);
@@ -387,6 +401,9 @@ static struct demands demands_with(const struct kvc_composed_config *config,
     }
     double wire_ns = 0; /* Of all that leaves by the ports. */
     for (uint32_t i = 0; i < config->pools; i++) {
+        if ((grown >> i & 1) != 0) {
+            demands.pool_ns[i] = fmax(demands.pool_ns[i], keeps_up_ns(mix, &config->pool[i], per_ns));
+        }
         bool leaves =
             config->pool[i].place == KVC_COMPOSED_NIC_TX || config->pool[i].place == KVC_COMPOSED_NODE;
         wire_ns += leaves ? demands.pool_ns[i] : 0;
@@ -408,6 +425,20 @@ static struct demands demands_with(const struct kvc_composed_config *config,
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.root_ns[0], demands.root_ns[1]));
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_memory_ns, demands.dma_ns));
     return demands;
+}
+
+/* Returns the demands with batches of `batch` requests. Bursts grow while they wait for servers that are busy
+ * with other stages, or for room in front of those that do not keep up. */
+static struct demands demands_with(const struct kvc_composed_config *config,
+                                   const struct kvc_composed_mix *mix, double per_ns, double batch)
+{
+    const struct demands demands = demands_if(config, mix, per_ns, batch, 0);
+    uint32_t grown = 0;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        bool over = demands.pool_ns[i] * (1 - rounding_frac) > keeps_up_ns(mix, &config->pool[i], per_ns);
+        grown |= over ? demands.grows & 1u << i : 0;
+    }
+    return grown != 0 ? demands_if(config, mix, per_ns, batch, grown) : demands;
 }
 
 static bool is_over(const struct demands *demands, double per_ns)
