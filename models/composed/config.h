@@ -341,6 +341,16 @@ static inline bool kvc_composed_shares_memory(const struct kvc_composed_config *
     return config->gpu != NULL && config->gpu->shares_memory;
 }
 
+/* Returns whether the servers of a stage in front of the batches do not hold a frame that waits for one.
+ * Those that serve batches as well turn to these, or they would wait for themselves. A port leaves the frame
+ * in the memory of its pipeline, and so takes those of the others. */
+static inline bool kvc_composed_turns(const struct kvc_composed_config *config, uint32_t stage)
+{
+    const struct kvc_composed_pool *pool = &config->pool[config->stage[stage].pool];
+    bool port = pool->place == KVC_COMPOSED_NIC_RX && stage + 1 == config->batched;
+    return stage < config->batched && (port || pool->stages >> config->batched != 0);
+}
+
 /* Returns the configuration of a resolved scenario. */
 static inline const struct kvc_composed_config *kvc_composed_config_of(const struct kvc_scenario *scenario)
 {

@@ -278,7 +278,7 @@ static double waiting_requests(const struct kvc_composed_config *config, const s
     }
     const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-    bool turns = pool->stages >> config->batched != 0; /* They leave what waits, and turn to batches. */
+    bool turns = kvc_composed_turns(config, config->batched - 1); /* They leave what waits to batches. */
     return turns ? INFINITY
                  : most_of_burst(mix, stage) * pool->servers / (pool->of_node ? config->pipelines : 1);
 }

@@ -8,11 +8,6 @@ struct kvc_composed_station *kvc_composed_station_of(const struct kvc_composed_s
     return &server->station[pool->first + (pool->of_node ? 0 : pipeline)];
 }
 
-bool kvc_composed_turns(const struct kvc_composed_config *config, uint32_t stage)
-{
-    return stage < config->batched && config->pool[config->stage[stage].pool].stages >> config->batched != 0;
-}
-
 bool kvc_composed_drops(const struct kvc_composed_server *server, uint32_t stage)
 {
     const struct kvc_composed_config *config = server->config;

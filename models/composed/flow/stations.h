@@ -11,10 +11,6 @@
 struct kvc_composed_station *kvc_composed_station_of(const struct kvc_composed_server *server, uint32_t stage,
                                                      uint32_t pipeline);
 
-/* Returns whether the servers of a stage in front of the batches serve batches as well. They turn to these
- * while a frame waits: if they held it, they would wait for themselves. */
-bool kvc_composed_turns(const struct kvc_composed_config *config, uint32_t stage);
-
 /* Returns whether requests that find the queue of a stage full are lost or refused. */
 bool kvc_composed_drops(const struct kvc_composed_server *server, uint32_t stage);
 
