@@ -77,6 +77,9 @@ enum kvc_composed_does {
     KVC_COMPOSED_HOT_ERASE = 1 << 10, /* Takes the keys of SETs and DELETEs out of it. */
 };
 
+/* Their names, by bit; NULL ends the list. */
+extern const char *const kvc_composed_operations[];
+
 enum {
     KVC_COMPOSED_ON_INDEX = KVC_COMPOSED_SEARCH | KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE,
     KVC_COMPOSED_ON_VALUES = KVC_COMPOSED_WRITE | KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ,

@@ -11,9 +11,9 @@ static const char *const value_memories[] = {"host", "gpu", "card", "flash", NUL
 static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx",   "pcie.down",
                                      "pcie.up", "database", "flash", "node",   "card.cpu", NULL};
 static const char *const pers[] = {"request", "batch", "byte", "block", NULL};
-static const char *const operations[] = {"parse",    "write",    "search",    "insert",
-                                         "erase",    "compare",  "read",      "hot.search",
-                                         "hot.read", "hot.fill", "hot.erase", NULL};
+const char *const kvc_composed_operations[] = {"parse",    "write",    "search",    "insert",
+                                               "erase",    "compare",  "read",      "hot.search",
+                                               "hot.read", "hot.fill", "hot.erase", NULL};
 static const char *const conditions[] = {"get",   "set",   "delete", "hit",  "miss",
                                          "large", "small", "hot",    "cold", NULL};
 static const char *const requests[] = {"get", "set", "delete", NULL};
@@ -43,7 +43,7 @@ static const struct kvc_option value_rows[] = {
     KVC_CHOICE_ROW(
         kvc_composed_values_options, "kernel", kernel, value_kernels, "none",
         "the real code of the items; slab: size classes of items, of which CLOCK evicts; log: items one behind "
-        "the other, of which the oldest makes room; none: the index holds all that there is"),
+        "the other, of which the oldest makes room; none: the index holds all of an item"),
     KVC_CHOICE_ROW(kvc_composed_values_options, "memory", memory, value_memories, "host",
                    "memory that holds the items, which stages on the same side write, compare and read"),
     KVC_REAL_ROW(
@@ -73,7 +73,7 @@ static const struct kvc_option hot_rows[] = {
         "item memory of the tier of each socket, of which CLOCK evicts; a larger one answers more GETs; "
         "0: the store has no hot tier"),
     KVC_REAL_ROW(kvc_composed_hot_options, "admit", admit, KVC_UNIT_NONE, 0.001, 1, "1",
-                 "share of the items that hot.fill finds wanting which it copies; a smaller one writes less"),
+                 "share of the items missing from the tier that hot.fill copies; a smaller one writes less"),
 };
 
 static const struct kvc_option_table hot_options =
@@ -137,9 +137,9 @@ static const struct kvc_option stage_rows[] = {
     KVC_TEXT_ROW(kvc_composed_stage_options, "name", name, NULL, "name of the stage in results and paths"),
     KVC_CHOICE_ROW(
         kvc_composed_stage_options, "on", on, places, NULL,
-        "where it works: cores, GPU, FPGA, one direction of the network ports or of the PCIe link to "
-        "the GPU, the database, which each request of the stage asks, the flash, or another node, to which bytes go over the ports and which answers "
-        "after ns"),
+        "where it works: cores of the host (cpu) or of a SmartNIC (card.cpu), the GPU, the FPGA, one direction of the "
+        "network ports, the PCIe link to a card (pcie.down) or from it (pcie.up), the database, which is asked for each "
+        "request, the flash, or another node, which gets bytes over the ports and answers after ns"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "cores", cores, 1, 1024, "1",
                   "cpu: cores of each pipeline that serve the stage; more of them serve more requests"),
     KVC_BOOL_ROW(kvc_composed_stage_options, "split", split, "false",
@@ -149,7 +149,7 @@ static const struct kvc_option stage_rows[] = {
     KVC_COUNT_ROW(
         kvc_composed_stage_options, "block", block, 0, 1024, "0",
         "gpu: requests of a thread block, which a multiprocessor serves; `cycles` are then those of a "
-        "multiprocessor, and `lines` per = \"block\" wait for one another; 0: threads of index operations"),
+        "multiprocessor, and `lines` with per = \"block\" follow one another; 0: a thread for each request"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "threads", threads, 1, 64, "1",
                   "gpu: threads of a request in a block; more of them leave room for fewer blocks"),
     KVC_REAL_ROW(
@@ -173,27 +173,29 @@ static const struct kvc_option stage_rows[] = {
         .optional = true),
     KVC_TEXT_ROW(
         kvc_composed_stage_options, "beside", beside, "",
-        "name of the stage before it, or of the one that this names too, at the same time as which it works; "
-        "jobs go on when both are done"),
+        "name of the stage before it, or of the one that this is beside as well; they work at the same time, and jobs "
+        "go on when all of them are done"),
     WORK_ROWS(kvc_composed_stage_options, own.),
     KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
                  "further work, for a stage that has some for each request and some for each batch"),
     KVC_WORDS_ROW(
-        kvc_composed_stage_options, "does", does, operations, "",
-        "operations on the real index and values, whose lines are charged to the stage; "
-        "parse: reads the packet, which the NIC has put into the last-level cache or the GPU's memory; hot.search, hot.read: "
-        "answers GETs from the hot tier; hot.fill: copies what a GET has found elsewhere into it; "
-        "hot.erase: takes what SETs and DELETEs change out of it; if no stage does write or erase, the first one "
-        "that does parse or insert does it"),
+        kvc_composed_stage_options, "does", does, kvc_composed_operations, "",
+        "operations on the real index and values, whose lines are charged to the stage; parse: reads the packet, "
+        "which the NIC has put into the last-level cache or the GPU's memory; write: stores the items of SETs; insert: "
+        "puts them into the index; erase: takes evicted and deleted ones out of it; search: looks up the keys of GETs; "
+        "compare, read: the keys and the values of the items that it finds; hot.search, hot.read: answer GETs from the "
+        "hot tier; hot.fill: copies what a GET has found elsewhere into it; hot.erase: takes what SETs and DELETEs "
+        "change out of it; if no stage does write or erase, the first one that does parse or insert does it"),
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "when", when, conditions, "",
-        "requests that the stage is for; the others pass it by at once, as a batch of their own; hot: GETs "
-        "that the hot tier answers; cold: all others; empty: all"),
+        "requests that the stage is for; the others pass it by at once, as a batch of their own; words of a kind "
+        "(get/set/delete, hit/miss, large/small, hot/cold) are alternatives, and all kinds must hold; hot: GETs that the "
+        "hot tier answers; cold: all others; empty: all"),
     KVC_WORDS_ROW(kvc_composed_stage_options, "of", of, requests, "get, set, delete",
-                  "requests that its own work counts; the batch stays together"),
+                  "operations that its own work is for; requests of the others stay in the batch"),
     KVC_REAL_ROW(
         kvc_composed_stage_options, "overlap", overlap, KVC_UNIT_NONE, 1, 1000, "1",
-        "cpu: lines of different requests that a core waits for at a time; code that fetches the lines of a burst ahead "
+        "cpu: lines of different requests that a core waits for at a time; code that prefetches the lines of a burst "
         "has more than 1"),
     KVC_COUNT_ROW(
         kvc_composed_stage_options, "burst", burst, 1, 4096, "1",
@@ -236,14 +238,14 @@ static const struct kvc_option rows[] = {
         "the pipeline that owns the key; turns: the next one"),
     KVC_TEXT_ROW(
         kvc_composed_options, "policy", policy, "",
-        "a Lua function of what the store shows of itself that returns nil, or a table with limits of batches "
-        "and cores of stages, such as { batch = { count = 512 } }; they hold until it returns others"),
+        "a Lua function that sees the running store, and returns nil, or a table with limits of batches and cores "
+        "of stages, such as { batch = { count = 512 } }, which hold until it returns others"),
     KVC_REAL_ROW(
         kvc_composed_options, "policy_every", policy_every_ns, KVC_UNIT_NS, 1e3, 1e12, "100us",
         "simulated time between two calls of the policy; a longer one averages over more requests and reacts "
         "later"),
     KVC_REAL_ROW(kvc_composed_options, "large", large_bytes, KVC_UNIT_BYTES, 1, 1e9, "1KiB",
-                 "size of a value from which on a request is large, for when = \"large\""),
+                 "smallest size of a large value, for when = \"large\""),
     KVC_REAL_ROW(
         kvc_composed_options, "gpu_core", gpu_core_hz, KVC_UNIT_HZ, 1e7, 1e10, "auto",
         "core clock that selects one of the GPU's clock pairs; a faster one shortens kernels and draws "
