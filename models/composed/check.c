@@ -99,8 +99,8 @@ static enum kvc_status check_kernel(const struct kvc_composed_config *config, ui
 }
 
 /* Options that have no effect where the stage works. */
-static enum kvc_status check_place(const struct kvc_composed_config *config, uint32_t i,
-                                   struct kvc_diag *diag)
+static enum kvc_status check_options(const struct kvc_composed_config *config, uint32_t i,
+                                     struct kvc_diag *diag)
 {
     const struct kvc_composed_stage_options *stage = stage_at(config, i);
     enum kvc_composed_place place = config->stage[i].place;
@@ -112,40 +112,64 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     bool storage = kvc_composed_is_storage(place), away = kvc_composed_is_away(place);
     bool gpu = place == KVC_COMPOSED_GPU, blocks = gpu && stage->block > 0,
          cores = kvc_composed_has_cores(place);
+    static const char *const on_cores = "on cpu or card.cpu", *const with_blocks = "on gpu, with block";
     const struct {
         const char *option;
         bool stated, allowed;
+        const char *where;
     } options[] = {
-        {"cores", stage->cores != 1, cores},
-        {"split", stage->split, place == KVC_COMPOSED_CPU && stage->cores > 1},
-        {"streams", stage->streams != 1, gpu},
-        {"block", stage->block != 0, gpu && !config->gpu->shares_memory},
-        {"threads", stage->threads != 1, blocks},
-        {"block_memory", stage->block_memory_bytes != 0, blocks},
+        {"cores", stage->cores != 1, cores, on_cores},
+        {"split", stage->split, place == KVC_COMPOSED_CPU && stage->cores > 1,
+         "on cpu, with 2 cores or more"},
+        {"streams", stage->streams != 1, gpu, "on gpu"},
+        {"block", stage->block != 0, gpu && !config->gpu->shares_memory, "on a gpu with memory of its own"},
+        {"threads", stage->threads != 1, blocks, with_blocks},
+        {"block_memory", stage->block_memory_bytes != 0, blocks, with_blocks},
         {"memory", stage->memory != KVC_COMPOSED_IN_HOST,
-         place == KVC_COMPOSED_NIC_RX && config->gpu != NULL && !config->gpu->shares_memory},
-        {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA},
-        {"overlap", stage->overlap != 1, cores},
+         place == KVC_COMPOSED_NIC_RX && config->gpu != NULL && !config->gpu->shares_memory,
+         "on nic.rx beside a gpu with memory of its own; system.index, values and hot have one each"},
+        {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA, "on fpga"},
+        {"overlap", stage->overlap != 1, cores, on_cores},
         {"steal", kvc_composed_steals(stage),
-         place == KVC_COMPOSED_CPU && !defers && !stage->shared && config->pipelines > 1},
-        {"priority", stage->priority != 0, (all_of_pool & (all_of_pool - 1)) != 0},
-        {"shared", stage->shared, cores && i < config->batched && !defers},
-        {"pool", stage->pool[0] != '\0', cores || gpu},
-        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !away && !defers},
-        {"queue", stage->queue != 0, !away},
-        {"of", (stage->of & all) != all, !storage},
-        {"every", stage->every != 1, later},
-        {"background", stage->background, !away && (later || stage->does == 0)},
-        {"does", stage->does != 0, cores || gpu || place == KVC_COMPOSED_FPGA || place == KVC_COMPOSED_FLASH},
-        {"does", (stage->does & KVC_COMPOSED_PARSE) != 0, place != KVC_COMPOSED_FPGA},
+         place == KVC_COMPOSED_CPU && !defers && !stage->shared && config->pipelines > 1,
+         "on cpu, with 2 pipelines or more, without shared, every and background"},
+        {"priority", stage->priority != 0, (all_of_pool & (all_of_pool - 1)) != 0,
+         "if another stage has the same pool, or is on the same link"},
+        {"shared", stage->shared, cores && i < config->batched && !defers,
+         "on cpu or card.cpu in front of the batches, without every and background"},
+        {"pool", stage->pool[0] != '\0', cores || gpu, "on cpu, card.cpu or gpu"},
+        {"burst", stage->burst != 1, i < config->batched && place != KVC_COMPOSED_NIC_RX && !away && !defers,
+         "in front of the batches, but not on nic.rx, database, flash or node, without every and background"},
+        {"queue", stage->queue != 0, !away, "on a device other than database, flash and node"},
+        {"of", (stage->of & all) != all, !storage, "on a device other than database and flash"},
+        {"every", stage->every != 1, later, "in a stage that does insert, erase or both, and nothing else"},
+        {"background", stage->background, !away && (later || stage->does == 0),
+         "without operations other than insert and erase, on a device other than database, flash and node"},
+        {"does", stage->does != 0, cores || gpu || place == KVC_COMPOSED_FPGA || place == KVC_COMPOSED_FLASH,
+         "on cpu, card.cpu, gpu, fpga or flash"},
+        {"does", (stage->does & KVC_COMPOSED_PARSE) != 0, place != KVC_COMPOSED_FPGA,
+         "on fpga all operations but parse"},
     };
     for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
         if (options[j].stated && !options[j].allowed) {
-            return FAIL("system.stages.%u.%s: found one, but stage \"%s\" cannot use it there; allowed: none",
-                        i + 1, options[j].option, stage->name);
+            return FAIL("system.stages.%u.%s: found one that stage \"%s\" cannot have, allowed: %s", i + 1,
+                        options[j].option, stage->name, options[j].where);
         }
     }
-    enum kvc_status status = gpu ? check_kernel(config, i, diag) : KVC_OK;
+    return KVC_OK;
+}
+
+static enum kvc_status check_place(const struct kvc_composed_config *config, uint32_t i,
+                                   struct kvc_diag *diag)
+{
+    const struct kvc_composed_stage_options *stage = stage_at(config, i);
+    enum kvc_composed_place place = config->stage[i].place;
+    bool storage = kvc_composed_is_storage(place), gpu = place == KVC_COMPOSED_GPU,
+         blocks = gpu && stage->block > 0, cores = kvc_composed_has_cores(place);
+    enum kvc_status status = check_options(config, i, diag);
+    if (status == KVC_OK && gpu) {
+        status = check_kernel(config, i, diag);
+    }
     if (status != KVC_OK) {
         return status;
     }
@@ -367,6 +391,20 @@ static enum kvc_status check_sides(const struct kvc_composed_config *config, uin
     return check_reach(config, i, diag);
 }
 
+/* Refuses operations that an earlier stage does. A stage does those that no stage states, too. */
+static enum kvc_status fail_again(const struct kvc_composed_config *config, uint32_t i, uint32_t again,
+                                  struct kvc_diag *diag)
+{
+    uint32_t earlier = 0;
+    while ((config->stage[earlier].does & again) == 0) {
+        earlier++;
+    }
+    again &= config->stage[earlier].does;
+    return FAIL(
+        "system.stages.%u.does: found %s, which stage \"%s\" does already; allowed: each in one stage", i + 1,
+        kvc_composed_operations[__builtin_ctz(again)], stage_at(config, earlier)->name);
+}
+
 /* Operations: each once, in their order, and on the side of their memory. `before` are those that are done
  * when the stage begins, `others` in addition those of stages beside it. */
 static enum kvc_status check_does(const struct kvc_composed_config *config, uint32_t i, uint32_t before,
@@ -386,10 +424,7 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
     };
     uint32_t does = config->stage[i].does, again = does & others & ~(uint32_t)KVC_COMPOSED_PARSE;
     if (again != 0) {
-        return FAIL(
-            "system.stages.%u.does: found an operation that an earlier stage does already, allowed: each "
-            "once",
-            i + 1);
+        return fail_again(config, i, again, diag);
     }
     if ((does & KVC_COMPOSED_ON_INDEX) != 0 && config->index == NULL) {
         return FAIL(
@@ -424,8 +459,7 @@ static enum kvc_status check_does(const struct kvc_composed_config *config, uint
                      (needs != KVC_COMPOSED_HOT_SEARCH || config->hot_index != NULL);
         if ((does & orders[j].operation) != 0 && wants && ((does | before) & needs) == 0) {
             return FAIL(
-                "system.stages.%u.does: found %s before %s, allowed: in this stage or an earlier one there is "
-                "%s",
+                "system.stages.%u.does: found %s before %s, allowed: with %s in this stage or an earlier one",
                 i + 1, orders[j].name, needed, needed);
         }
     }

@@ -157,7 +157,7 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
         }
         config->batched++;
     }
-    if ((named || forms) && config->batched == config->stages) {
+    if ((named || forms) && config->stages > 0 && config->batched == config->stages) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
             "system.batch.before: found \"%s\", allowed: the name of a stage, in front of which "

@@ -570,6 +570,29 @@ static enum kvc_status unwrap(const struct kvc_decoder *decoder, const char *pat
 static enum kvc_status decode_options(const struct kvc_decoder *decoder, int index,
                                       const struct kvc_table *table, const char *table_source);
 
+/* Refuses the key at index -2 in a list of tables, whose names may have been meant. */
+static enum kvc_status fail_key(const struct kvc_decoder *decoder, const char *path, int list)
+{
+    lua_State *lua = decoder->lua;
+    char shown[80], place[KVC_PATH_MAX], names[KVC_DECODE_LIST_MAX] = "";
+    size_t used = 0;
+    kvc_decode_show(lua, -2, shown, sizeof(shown));
+    kvc_decode_join(place, path, lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "");
+    for (size_t i = 1; i <= lua_rawlen(lua, list) && used < sizeof(names); i++) {
+        if (lua_rawgeti(lua, list, (lua_Integer)i) == LUA_TTABLE) {
+            lua_pushliteral(lua, "name");
+            if (lua_rawget(lua, -2) == LUA_TSTRING) {
+                used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.40s",
+                                         used > 0 ? ", " : " of its elements: ", lua_tostring(lua, -1));
+            }
+            lua_pop(lua, 1);
+        }
+        lua_pop(lua, 1);
+    }
+    return kvc_decode_fail(decoder, place, "%s: found the key %s, allowed: a list of tables without keys%s%s",
+                           path, shown, used > 0 ? ", or in a path one of the names" : "", names);
+}
+
 /* Checks that the table at the top of the stack is a list of at most as many elements as the option holds. */
 static enum kvc_status check_list(const struct kvc_decoder *decoder, const char *path,
                                   const struct kvc_option *row, size_t *length)
@@ -589,8 +612,7 @@ static enum kvc_status check_list(const struct kvc_decoder *decoder, const char 
         }
         if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1 ||
             (size_t)lua_tointeger(lua, -2) > *length) {
-            return kvc_decode_fail(decoder, path, "%s: found a key, allowed: a list of tables without keys",
-                                   path);
+            return fail_key(decoder, path, list);
         }
     }
     if (*length > row->element->max_list) {
@@ -699,6 +721,18 @@ static enum kvc_status check_interval(const struct kvc_decoder *decoder, const c
                            value, low, high);
 }
 
+/* Refuses a table at `place` without a required option. */
+static enum kvc_status fail_missing(const struct kvc_decoder *decoder, const char *place, const char *path,
+                                    const struct kvc_option *row)
+{
+    char names[KVC_DECODE_LIST_MAX];
+    if (row->type != KVC_OPTION_CHOICE) {
+        return kvc_decode_fail(decoder, place, "%s is missing: %s", path, row->help);
+    }
+    kvc_decode_list_names(row->choices, names, sizeof(names));
+    return kvc_decode_fail(decoder, place, "%s is missing, allowed: %s", path, names);
+}
+
 static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, const struct kvc_table *table,
                                   size_t at, const char *table_source)
 {
@@ -743,7 +777,7 @@ static enum kvc_status decode_row(const struct kvc_decoder *decoder, int index, 
                                                                 : kvc_decode_origin(decoder, path));
         }
     } else if (row->by_default == NULL) {
-        status = kvc_decode_fail(decoder, table->path, "%s is missing: %s", path, row->help);
+        status = fail_missing(decoder, table->path, path, row);
     } else {
         const char *from = table->absent_source != NULL ? table->absent_source[at] : NULL;
         snprintf(source, sizeof(source), "%s", from != NULL ? from : "default");

@@ -451,8 +451,10 @@ static enum kvc_status decode_inline(const struct kvc_decoder *decoder, const st
     lua_pushliteral(lua, "base");
     if (lua_rawget(lua, table) == LUA_TNIL) {
         if (by_default == NULL) {
-            return kvc_decode_fail(decoder, base_path,
-                                   "%s is missing, allowed: the name of a hardware profile", base_path);
+            return kvc_decode_fail(
+                decoder, base_path,
+                "%s is missing, allowed: the name of a hardware profile of kind %s (kvcast list hardware)",
+                base_path, kind->name);
         }
         snprintf(name, sizeof(name), "%s", by_default);
     } else {

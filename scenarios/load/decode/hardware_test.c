@@ -296,7 +296,7 @@ Test(hardware, elements_continue_or_replace_the_source_of_their_list)
         2, "node.gpu.clocks.1: found source = \", alone\", allowed: a text that begins with a comma");
     kvc_test_refuses("return { system = { kind = 'megakv' }, node = { gpu = { clocks = {\n"
                      "  sauce = 'x', { core = '1GHz', memory = '2GHz' } } } } }",
-                     1, "node.gpu.clocks: found a key, allowed: a list of tables without keys");
+                     2, "node.gpu.clocks: found the key \"sauce\", allowed: a list of tables without keys");
 }
 
 Test(hardware, refuses_bad_intervals)

@@ -94,9 +94,17 @@ Test(composition_order, is_refused_without_an_effect)
         {"batch = { before = 'a', count = 8 },", "{ name = 'a', on = 'cpu', queue = 8 },",
          "system.stages.2.queue: found one, but batches form in front of stage \"a\""},
         {"", "{ name = 'a', on = 'cpu', priority = 1 },",
-         "system.stages.2.priority: found one, but stage \"a\" cannot"},
+         "system.stages.2.priority: found one that stage \"a\" cannot have, allowed: if another stage"},
         {"", "{ name = 'a', on = 'cpu', steal = '50ns' },",
-         "system.stages.2.steal: found one, but stage \"a\" cannot"},
+         "system.stages.2.steal: found one that stage \"a\" cannot have, allowed: on cpu, with 2 pipelines"},
+        {"", "{ name = 'a', on = 'cpu', does = 'parse', streams = 2 },",
+         "system.stages.2.streams: found one that stage \"a\" cannot have, allowed: on gpu"},
+        {"index = { kernel = 'mica' },",
+         "{ name = 'a', on = 'cpu', does = 'search' }, { name = 'b', on = 'cpu', does = { 'read', 'search' } },",
+         "system.stages.3.does: found search, which stage \"a\" does already; allowed: each in one stage"},
+        {"", "a = { on = 'cpu' },",
+         "system.stages: found the key \"a\", allowed: a list of tables without keys, or"},
+        {"", "{ name = 'a' },", "system.stages.2.on is missing, allowed: cpu, gpu"},
         {"", "{ name = 'a', on = 'cpu', beside = 'send' },",
          "system.stages.2.beside: found \"send\", allowed"},
         {"", "{ name = 'a', on = 'cpu' }, { name = 'b', on = 'cpu', beside = 'a', when = 'get' },",
@@ -115,4 +123,6 @@ Test(composition_order, is_refused_without_an_effect)
                  wrong[i].system, wrong[i].stage);
         kvc_laws_refuse(fields, wrong[i].message);
     }
+    kvc_laws_refuse("system = { kind = 'composed', batch = { count = 8 }, stages = {} }",
+                    "system.stages: found none, allowed: 1 to 12 stages");
 }
