@@ -213,8 +213,8 @@ struct kvc_composed_pool {
     bool of_node;     /* One for all pipelines. */
     uint32_t first;   /* Number of its first queue; each pipeline has one, or the node. */
     bool takes_all;   /* Jobs need no free server: the device has queues of its own. */
-    bool steals;      /* Its cores take jobs of other pipelines, */
-    bool is_common;   /* or of all pipelines alike, for all of its stages. */
+    bool steals;      /* Its idle cores take jobs of other pipelines. */
+    bool is_common;   /* Its cores serve all pipelines alike, for all of its stages. */
     uint32_t stages;  /* A bit for each stage that it serves. */
 };
 
@@ -265,13 +265,13 @@ struct kvc_composed_config {
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;
     bool fills;                /* It takes the values that a database gives for GETs that missed. */
-    bool logs;                 /* A log holds them. */
+    bool logs;                 /* A log holds the values. */
     double keys;               /* Of a shard, on average. */
     double index_bytes, slots; /* Of a shard. */
     double value_bytes;        /* Item memory of a shard. */
-    bool on_flash;             /* It is on flash. */
+    bool on_flash;             /* The item memory is on flash. */
     uint64_t flash_pages;      /* Pages of the log on flash. */
-    double buffer_bytes;       /* Memory of its write buffer. */
+    double buffer_bytes;       /* Memory of the log's write buffer. */
     double buffered_frac;      /* Share of the reads whose items are still in the page that fills. */
     double hottest_chip;       /* Reads of the chip with most of them over the mean of all. */
     bool has_hot;              /* The store has a hot tier. */

@@ -8,9 +8,9 @@
  * Like a NIC of KV-Direct (models/kvdirect/processor.h), the server handles its own events up to the engine's
  * time. Its clock stands still while it is stopped.
  *
- * Not modelled: cores that move from one pool to another, interrupts, the time of a hand-over between cores
- * beyond what a stage states, the order in which frames of several clients reach a core within one frame's
- * time. */
+ * Not modelled: the time in which a core moves from one pool to another, interrupts, the time of a hand-over
+ * between cores beyond what a stage states, the order in which frames of several clients reach a core within
+ * the time of one frame. */
 #ifndef KVC_MODELS_COMPOSED_SERVER_H
 #define KVC_MODELS_COMPOSED_SERVER_H
 

@@ -21,7 +21,7 @@ struct kvc_composed_station {
     uint32_t pool, pipeline;
     uint32_t servers; /* Its servers at the moment, */
     uint32_t wanted;  /* and those that a policy wants it to have. */
-    uint32_t busy;    /* Servers that serve a job or hold one that cannot go on. */
+    uint32_t busy;    /* Servers that serve a job, or hold one that cannot go on. */
     struct kvc_ring queue[KVC_COMPOSED_PRIORITIES]; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
     uint32_t first_stream; /* GPU: number of its first stream. */
@@ -101,7 +101,7 @@ struct kvc_composed_server {
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t offers;                       /* Frames that the source was asked for. */
     uint64_t in_flight;                    /* Requests in the server. */
-    double memory_wait_ns;                 /* For which cores have waited because memory is saturated [ns]. */
+    double memory_wait_ns; /* Time for which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
     struct kvc_composed_limits limits;
     struct kvc_composed_closed batches;

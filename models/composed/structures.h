@@ -19,7 +19,7 @@ struct kvc_composed_structures {
     struct kvc_cuckoo_store *store;
     struct kvc_cuckoo_shard *shard; /* NULL: the store has no structures, or functional = "off". */
     const struct kvc_source *source;
-    struct kvc_composed_lines lines; /* What operations touch that no row does. */
+    struct kvc_composed_lines lines; /* Mean lines of operations that do not run through the structures. */
     struct kvc_rng thinning, outcome;
     struct kvc_composed_hot hot;
     struct kvc_composed_share hits; /* Of GETs that ran through the structures, and that the tier lacks. */

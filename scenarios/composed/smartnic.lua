@@ -1,6 +1,6 @@
 -- A SmartNIC in front of a host, which no built-in store is: cores of an NVIDIA BlueField-3 answer GETs of popular keys from the card's own
--- memory, and what they lack crosses PCIe to the store of the host. A GET that the host answered leaves its item on the card, a SET takes
--- its key out of it. A core works as long for a request as one of MICA (scenarios/composed/mica.lua), on either side.
+-- memory, and what they lack crosses PCIe to the store of the host. A GET that the host answered leaves its item on the card, and a SET
+-- takes its key out. A core works as long for a request as one of MICA (scenarios/composed/mica.lua), on either side.
 return {
   name = "composed_smartnic",
   system = {

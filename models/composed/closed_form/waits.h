@@ -1,12 +1,12 @@
 /* Waits of batches in the closed form of a composed store.
  *
  * A batch waits for the servers of its stages like a job of G/G/k (models/latency.h). Batches come more
- * evenly than requests: after a time or a number of requests. Those of several pipelines meet at servers that
- * these share, and so do, on cores or streams with several stages, jobs of different lengths. A pipeline has
- * few batches at a time, and those that find a server each do not wait.
+ * evenly than requests: after a time or a number of requests. Batches of several pipelines meet at servers
+ * that the pipelines share, and jobs of different lengths meet at cores or streams that several stages share.
+ * A pipeline has few batches at a time, and those that find a server each do not wait.
  *
- * Left out: what kernels of different streams wait for each other on the card, and what the
- * batches of several pipelines, which a scheduler closes together, wait for each other. */
+ * Left out: how long kernels of different streams wait for each other on the card, and how long batches of
+ * several pipelines do that a scheduler closes together. */
 #ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
 #define KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
 
