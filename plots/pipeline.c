@@ -370,12 +370,18 @@ static void put_title(const struct picture *picture)
     put_wrapped(text_of(picture->document, "scenario"), 60, out);
     fprintf(out, "</td></tr><tr><td>%.4g Mops",
             kvc_document_number(json_object_get(picture->document, "throughput_mops"), "mean"));
-    fprintf(out, isnan(mean_us) ? "" : ", mean %.4g µs", mean_us);
-    fprintf(out, isnan(p99_us) ? "" : ", p99 %.4g µs", p99_us);
+    if (!isnan(mean_us)) {
+        fprintf(out, ", mean %.4g µs", mean_us);
+    }
+    if (!isnan(p99_us)) {
+        fprintf(out, ", p99 %.4g µs", p99_us);
+    }
     if (picture->pipelines > 1 || picture->sockets > 1) {
         fprintf(out, "</td></tr><tr><td>%.0f pipeline%s", picture->pipelines,
                 picture->pipelines > 1 ? "s" : "");
-        fprintf(out, picture->sockets > 1 ? " in each of %.0f sockets" : "", picture->sockets);
+        if (picture->sockets > 1) {
+            fprintf(out, " in each of %.0f sockets", picture->sockets);
+        }
     }
     fprintf(out, "</td></tr><tr><td>");
     kvc_graph_put_scale(out);
