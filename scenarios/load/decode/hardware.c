@@ -91,6 +91,9 @@ static enum kvc_status find_file(const struct kvc_decoder *decoder, const char *
                 (size_t)snprintf(allowed + used, sizeof(allowed) - used, "%s%s", i > 0 ? ", " : "", names[i]);
         }
     }
+    if (used >= sizeof(allowed)) { /* There are more than a message has room for. */
+        snprintf(allowed, sizeof(allowed), "a name that kvcast list hardware prints with its kind");
+    }
     names[profiles.count] = NULL;
     kvc_decode_suggest(name, names, suggestion, sizeof(suggestion));
     return kvc_decode_fail(
