@@ -757,12 +757,13 @@ double kvc_composed_window_ns(const struct kvc_scenario *scenario)
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
     double batch_ns = 0;
     if (config->batched < config->stages) {
-        batch_ns = config->batch_most * (double)config->pipelines /
+        batch_ns = batch_most(config) * (double)config->pipelines /
                    (isfinite(rate_mops) ? rate_mops : saturated_mops) * 1e3;
         batch_ns = batch->timeout_ns > 0 ? fmin(batch_ns, batch->timeout_ns) : batch_ns;
         batch_ns = batch->every_ns > 0 ? fmin(batch_ns, batch->every_ns) : batch_ns;
     }
-    return fmin(fmax(batches * batch_ns, shortest_ns), longest_ns);
+    double window_ns = fmin(fmax(batches * batch_ns, shortest_ns), longest_ns);
+    return scenario->run.duration_ns > 0 ? fmin(window_ns, scenario->run.duration_ns) : window_ns;
 }
 
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
