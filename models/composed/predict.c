@@ -365,11 +365,14 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
             requests = fmin(requests, fmax(batch / config->pipelines, joined));
         }
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
-        most = held_requests(config, mix, i, most);
-        most = fmax(most, fmax(requests, most_of_burst(mix, stage)));
+        double before = most;
+        most = fmax(held_requests(config, mix, i, most), fmax(requests, most_of_burst(mix, stage)));
         requests = i < config->batched && (grown >> stage->pool & 1) != 0 ? most : requests;
         demands.grows |= i < config->batched && requests < most ? 1u << stage->pool : 0;
-        joined = demands.job_requests[i] = requests;
+        demands.job_requests[i] = requests;
+        bool joins = stage->when == 0; /* Jobs that pass it by are not joined. */
+        joined = joins ? requests : joined;
+        most = joins ? most : before;
         const struct parts parts = parts_of(config, mix, i, requests);
         const struct kvc_composed_cost cost = parts.sum;
         demands.busy_ns[i] = cost.busy_ns / requests;
