@@ -435,13 +435,8 @@ static void close_simulation(void *state)
     struct simulation *simulation = state;
     for (uint32_t i = 0; simulation->users != NULL && i < simulation->count; i++) {
         struct user *user = &simulation->users[i];
-        struct kvc_slice_mover *movers[] = {&user->cpu, &user->gpu,  &user->dram, &user->rx,
-                                            &user->tx,  &user->down, &user->up};
-        for (size_t j = 0; j < sizeof(movers) / sizeof(*movers); j++) {
-            if (!movers[j]->alone) {
-                kvc_slice_mover_close(movers[j]);
-            }
-        }
+        kvc_slice_mover_close(&user->cpu); /* The others keep meters only, and were not opened. */
+        kvc_slice_mover_close(&user->gpu);
         kvc_composed_policy_close(user->server.policy);
         kvc_composed_state_close(&user->server);
         kvc_answers_free(&user->none);

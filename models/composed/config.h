@@ -69,7 +69,7 @@ enum kvc_composed_does {
     KVC_COMPOSED_ERASE = 1 << 4,   /* Erases evicted items, and the keys of DELETEs, from the index. */
     KVC_COMPOSED_COMPARE = 1 << 5, /* Compares the keys of found items with those of GETs. */
     KVC_COMPOSED_READ = 1 << 6,    /* Reads the values of found items. */
-    /* Of the hot tier: */
+    /* The following work on the hot tier. */
     KVC_COMPOSED_HOT_SEARCH = 1 << 7, /* Searches its index for the keys of GETs. */
     KVC_COMPOSED_HOT_READ = 1 << 8,   /* Reads the values that it has. */
     KVC_COMPOSED_HOT_FILL =
@@ -266,7 +266,7 @@ struct kvc_composed_config {
     bool has_values;
     bool fills;                /* It takes the values that a database gives for GETs that missed. */
     bool logs;                 /* A log holds the values. */
-    double keys;               /* Of a shard, on average. */
+    double keys;               /* Mean keys of a shard. */
     double index_bytes, slots; /* Of a shard. */
     double value_bytes;        /* Item memory of a shard. */
     bool on_flash;             /* The item memory is on flash. */
@@ -278,7 +278,7 @@ struct kvc_composed_config {
     const struct kvc_index_kind *hot_index; /* NULL: the store's index knows what is hot. */
     double hot_index_bytes, hot_bytes;      /* Its index and its item memory in a shard. */
     double hot_items;                       /* Items that a shard's tier has room for. */
-    double full_bytes;                      /* Of all shards. */
+    double full_bytes;                      /* Index and items of all shards. */
     uint64_t sample_rate;
     struct kvc_cuckoo_means means; /* The size of an item is that of the kernel of the values. */
     struct kvc_composed_cores host_cores, card_cores;

@@ -32,7 +32,7 @@ void kvc_composed_writes_free(struct kvc_composed_writes *writes);
 /* What a stage that does not work for each batch does later. A zeroed struct is empty. */
 struct kvc_composed_later {
     struct kvc_composed_writes writes;
-    struct kvc_composed_counts counts; /* Of the batches. */
+    struct kvc_composed_counts counts; /* What all its batches need. */
     uint32_t batches;
 };
 

@@ -29,7 +29,7 @@ static const double rounding_frac = 1e-9;
 
 /* What a request takes of each pool and device at a rate, and the times of its batch. */
 struct demands {
-    double requests;                              /* Of a batch. */
+    double requests;                              /* Requests of a batch. */
     double job_requests[KVC_COMPOSED_STAGES_MAX]; /* That a stage serves at a time. */
     double stage_ns[KVC_COMPOSED_STAGES_MAX];     /* Time of each stage for its part of a batch [ns]. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX];      /* Time of its servers for a request [ns]. */
@@ -402,7 +402,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         inside_ns += fmax(held_ns - beside_ns, 0);
         beside_ns = fmax(held_ns, beside_ns);
     }
-    double wire_ns = 0; /* Of all that leaves by the ports. */
+    double wire_ns = 0; /* Time of the ports for all that leaves. */
     for (uint32_t i = 0; i < config->pools; i++) {
         if ((grown >> i & 1) != 0) {
             demands.pool_ns[i] = fmax(demands.pool_ns[i], keeps_up_ns(mix, &config->pool[i], per_ns));

@@ -67,7 +67,7 @@ struct kvc_composed_policy;
 enum kvc_composed_event {
     KVC_COMPOSED_ARRIVES,   /* A job at a stage. */
     KVC_COMPOSED_ENDS,      /* The work of a stage for a job. */
-    KVC_COMPOSED_JOINS,     /* Of stages beside each other, one has done its work for a job. */
+    KVC_COMPOSED_JOINS,     /* One of several stages beside each other has done its work for a job. */
     KVC_COMPOSED_ANSWERS,   /* A job is answered. */
     KVC_COMPOSED_TIMES_OUT, /* The batch that fills in a pipeline. */
     KVC_COMPOSED_CYCLES,    /* The batches of all pipelines are closed. */
@@ -107,10 +107,9 @@ struct kvc_composed_server {
     struct kvc_composed_closed batches;
     struct kvc_composed_traffic traffic[KVC_COMPOSED_STAGES_MAX]; /* By stage. */
     struct kvc_composed_policy *policy;                           /* NULL: there is none. */
-    /* Busy times since the server was opened, by stage, of as many servers as it has at first; of the cores'
-     * compute and of all of their time; of the GPU, of the memory's channels, and of the directions of the
-     * ports and the PCIe link [ns]. */
-    double busy_ns[KVC_COMPOSED_STAGES_MAX], cores_ns, channel_ns, place_ns[KVC_COMPOSED_PLACES];
+    /* Busy times since the server was opened: of each stage, for as many servers as it has at first; of the
+     * memory's channels; and of all servers at a place [ns]. */
+    double busy_ns[KVC_COMPOSED_STAGES_MAX], channel_ns, place_ns[KVC_COMPOSED_PLACES];
     double stage_requests[KVC_COMPOSED_STAGES_MAX]; /* Requests that each stage has worked for. */
     uint64_t outcome[KVC_COMPOSED_OUTCOMES];        /* Requests answered within the measured time. */
     uint64_t sets, deletes, completed, hots;

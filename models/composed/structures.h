@@ -22,8 +22,8 @@ struct kvc_composed_structures {
     struct kvc_composed_lines lines; /* Mean lines of operations that do not run through the structures. */
     struct kvc_rng thinning, outcome;
     struct kvc_composed_hot hot;
-    struct kvc_composed_share hits; /* Of GETs that ran through the structures, and that the tier lacks. */
-    struct kvc_composed_writes now; /* Of the batch that is written. */
+    struct kvc_composed_share hits; /* GETs that ran through the structures, without those of the hot tier. */
+    struct kvc_composed_writes now; /* What the batch at hand inserts and erases. */
     uint32_t rows_room;             /* Rows that the following arrays have room for. */
     uint32_t *row, *location;
     uint64_t *hash;

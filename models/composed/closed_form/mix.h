@@ -26,9 +26,9 @@ struct kvc_composed_mix {
     bool clients_wait;     /* Clients send when they are answered. */
     bool saturates;        /* They do so at once, and without end. */
     double in_flight;      /* Requests that they keep in a socket; infinity: they do not wait. */
-    double together;   /* Of saturating clients: requests of a pipeline that they keep in flight; else 0. */
-    double shard_frac; /* Share of the requests that the fullest socket gets. */
-    double fullest;    /* Requests of the fullest pipeline of a socket over the mean of all. */
+    double together;       /* Requests of a pipeline that saturating clients keep in flight; 0 for others. */
+    double shard_frac;     /* Share of the requests that the fullest socket gets. */
+    double fullest;        /* Requests of the fullest pipeline of a socket over the mean of all. */
     struct kvc_composed_lines lines, hot_lines;
     struct kvc_composed_counts kind[KVC_COMPOSED_KINDS]
                                    [2]; /* Per request of the load; [1]: with a large value. */

@@ -25,8 +25,8 @@ double kvc_composed_closing_ns(const struct kvc_composed_config *config, double 
 /* The batches of a load, as the closed form knows them. */
 struct kvc_composed_batches {
     double per_ns;         /* Requests of a socket [requests/ns]. */
-    double requests;       /* Of a batch. */
-    double frame_requests; /* Of a frame. */
+    double requests;       /* Requests of a batch. */
+    double frame_requests; /* Requests of a frame. */
     bool by_time;          /* They close by time. */
     bool grow; /* They have grown until the servers keep up, so that these always have the next one. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX]; /* By stage: time of its servers for a batch [ns]. */
