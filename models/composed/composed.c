@@ -151,7 +151,7 @@ static void count(void *data, bool begins)
     *sums = (struct sums){0};
     for (uint32_t i = 0; i < simulation->count; i++) {
         const struct kvc_composed_server *server = &simulation->users[i].server;
-        const struct kvc_cuckoo_shard *shard = server->structures.shard;
+        const struct kvc_shard *shard = server->structures.shard;
         for (uint32_t j = 0; j < server->config->stages; j++) {
             sums->stage_requests[j] += server->stage_requests[j];
         }
@@ -353,7 +353,7 @@ static void report_kernel(const struct simulation *simulation, struct kvc_metric
     const struct sums *first = &simulation->first, *last = &simulation->last;
     double used = 0, room = 0;
     for (uint32_t i = 0; i < simulation->count; i++) {
-        const struct kvc_cuckoo_shard *shard = simulation->users[i].server.structures.shard;
+        const struct kvc_shard *shard = simulation->users[i].server.structures.shard;
         if (shard == NULL) {
             return;
         }
@@ -481,11 +481,11 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
         return KVC_OK;
     }
     struct kvc_composed_stores *stores = kvc_array_of(1, sizeof(*stores));
-    const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
-    enum kvc_status status = kvc_cuckoo_store_create(scenario, &params, seed, progress, &stores->store, diag);
+    const struct kvc_shards_params params = kvc_composed_store_params_of(scenario);
+    enum kvc_status status = kvc_shards_create(scenario, &params, seed, progress, &stores->store, diag);
     if (status == KVC_OK && config->has_hot) {
-        const struct kvc_cuckoo_store_params hot = kvc_composed_hot_params_of(scenario);
-        status = kvc_cuckoo_store_create(scenario, &hot, seed, progress, &stores->hot, diag);
+        const struct kvc_shards_params hot = kvc_composed_hot_params_of(scenario);
+        status = kvc_shards_create(scenario, &hot, seed, progress, &stores->hot, diag);
     }
     *state = stores;
     return status;
@@ -493,10 +493,10 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
 
 static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
 {
-    const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
-    const struct kvc_cuckoo_store_params hot = kvc_composed_hot_params_of(scenario);
-    uint32_t count = kvc_cuckoo_store_sizes(&params, size);
-    return count + kvc_cuckoo_store_sizes(&hot, size + count);
+    const struct kvc_shards_params params = kvc_composed_store_params_of(scenario);
+    const struct kvc_shards_params hot = kvc_composed_hot_params_of(scenario);
+    uint32_t count = kvc_shards_sizes(&params, size);
+    return count + kvc_shards_sizes(&hot, size + count);
 }
 
 /* Returns the most frames of a socket at a time: those that clients keep in flight, or, of an open load,
@@ -543,13 +543,13 @@ static double memory_bytes(const struct kvc_scenario *scenario)
     kvc_composed_predict(scenario, predicted, NULL);
     double mops = predicted->throughput_mops, window_ns = kvc_composed_window_ns(scenario), store_bytes = 0;
     if (config->index != NULL) {
-        const struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario),
-                                             hot = kvc_composed_hot_params_of(scenario);
+        const struct kvc_shards_params params = kvc_composed_store_params_of(scenario),
+                                       hot = kvc_composed_hot_params_of(scenario);
         double requests = kvc_replica_requests(scenario, window_ns, mops),
                writes = requests * scenario->workload.set_frac;
-        store_bytes = kvc_cuckoo_store_memory_bytes(scenario, &params, config->means.item_bytes, writes);
+        store_bytes = kvc_shards_memory_bytes(scenario, &params, config->means.item_bytes, writes);
         if (config->has_hot) { /* A GET takes what a SET has changed. */
-            store_bytes += kvc_cuckoo_store_memory_bytes(scenario, &hot, config->means.item_bytes, requests);
+            store_bytes += kvc_shards_memory_bytes(scenario, &hot, config->means.item_bytes, requests);
         }
     }
     if (config->on_flash) {

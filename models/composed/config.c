@@ -5,7 +5,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "models/composed/index.h"
-#include "models/cuckoo_store/launch.h"
+#include "models/shards/launch.h"
 #include "sim/workload/line_cache.h"
 #include "sim/devices/network.h"
 #include "sim/workload/keys/hottest_shard.h"
@@ -283,7 +283,7 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
     if (steady && on_gpu && kvc_gpu_l2_reach_bytes(config->gpu) > 0) {
         const struct kvc_reuse lines = {.bytes_per_key = LINE_BYTES,
                                         .footprint_bytes = config->index_bytes,
-                                        .stream_bytes = KVC_CUCKOO_JOB_BYTES};
+                                        .stream_bytes = KVC_SHARDS_JOB_BYTES};
         double reach_bytes = kvc_gpu_l2_reach_bytes(config->gpu);
         kvc_reuse_shares(workload, &lines, &reach_bytes, 1, &config->l2_frac);
         config->hot_frac = kvc_popularity_mass(workload, 1);
@@ -293,9 +293,9 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
 /* Returns the mean bytes that an item takes of a log, with its share of the ends of pages. */
 static double log_item_bytes(const struct kvc_composed_config *config, const struct kvc_workload *workload)
 {
-    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
     double bytes = 0, page_bytes = config->on_flash ? config->flash->page_bytes : 0;
-    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(workload, sample); i < count; i++) {
+    for (uint32_t i = 0, count = kvc_shards_sample_sizes(workload, sample); i < count; i++) {
         bytes += sample[i].weight * kvc_item_log_item_bytes(sample[i].key_bytes, sample[i].value_bytes);
     }
     if (page_bytes > 0) {
@@ -316,7 +316,7 @@ static void set_hot(struct kvc_composed_config *config)
         config->hot_items = floor(config->hot_bytes / config->means.item_bytes);
         config->hot_index_bytes = config->hot_index != NULL
                                       ? kvc_composed_index_bytes(config->hot_index, config->hot_items)
-                                      : kvc_cuckoo_index_bytes(config->hot_items);
+                                      : kvc_shards_index_bytes(config->hot_items);
     }
 }
 
@@ -517,7 +517,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     kvc_cpu_pstate_of(node, &state, NULL); /* The loader has checked the clock. */
     config->core_speed = kvc_cpu_pstate_speed(config->cpu, state);
     config->gpu_clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
-    config->means = kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, false);
+    config->means = kvc_shards_means_of(&scenario->workload, config->dram, config->nic, false);
     set_hot(config);
     set_structures(config, scenario);
     if (config->has_values && options->values.memory == KVC_COMPOSED_IN_HOST) {
@@ -632,10 +632,10 @@ uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_mode
     return count;
 }
 
-struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_scenario *scenario)
+struct kvc_shards_params kvc_composed_store_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    return (struct kvc_cuckoo_store_params){
+    return (struct kvc_shards_params){
         .sockets = (uint32_t)scenario->node.sockets,
         .kind = config->index,
         .index_bytes = config->index_bytes,
@@ -648,10 +648,10 @@ struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_sce
     };
 }
 
-struct kvc_cuckoo_store_params kvc_composed_hot_params_of(const struct kvc_scenario *scenario)
+struct kvc_shards_params kvc_composed_hot_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    struct kvc_cuckoo_store_params params = kvc_composed_store_params_of(scenario);
+    struct kvc_shards_params params = kvc_composed_store_params_of(scenario);
     params.kind = config->hot_index;
     params.index_bytes = config->hot_index_bytes;
     params.slab_bytes = config->hot_bytes;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "kernels/index.h"
-#include "models/cuckoo_store/sizes.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/sizes.h"
+#include "models/shards/store.h"
 #include "models/resource.h"
 #include "models/room.h"
 #include "sim/base/diag.h"
@@ -280,7 +280,7 @@ struct kvc_composed_config {
     double hot_items;                       /* Items that a shard's tier has room for. */
     double full_bytes;                      /* Index and items of all shards. */
     uint64_t sample_rate;
-    struct kvc_cuckoo_means means; /* The size of an item is that of the kernel of the values. */
+    struct kvc_shards_means means; /* The size of an item is that of the kernel of the values. */
     struct kvc_composed_cores host_cores, card_cores;
     double
         cached_hit_frac; /* Share of the accesses to cacheable lines that find them in the card's memory. */
@@ -372,8 +372,8 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
 uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room);
 
 /* Returns the parameters of a scenario's structures. */
-struct kvc_cuckoo_store_params kvc_composed_store_params_of(const struct kvc_scenario *scenario);
-struct kvc_cuckoo_store_params kvc_composed_hot_params_of(const struct kvc_scenario *scenario);
+struct kvc_shards_params kvc_composed_store_params_of(const struct kvc_scenario *scenario);
+struct kvc_shards_params kvc_composed_hot_params_of(const struct kvc_scenario *scenario);
 
 /* Returns the most jobs that wait for a stage, of one pipeline; 0: any number. The ring of the ports holds
  * frames in front of the stage that receives them. */

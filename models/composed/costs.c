@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/cuckoo_store/launch.h"
+#include "models/shards/launch.h"
 #include "sim/devices/gpu_blocks.h"
 
 enum { LINE_BYTES = 64, SECTOR_BYTES = 32 };
@@ -136,7 +136,7 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
 /* Adds the kernel for `jobs` operations of a kind that touch `lines` lines of the index. It is one of the
  * kernels that all streams of the stage run at a time, which hide each other's copies. */
 static void add_kernel(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
-                       uint32_t clock, enum kvc_cuckoo_kernel kind, double jobs, double lines,
+                       uint32_t clock, enum kvc_shards_kernel kind, double jobs, double lines,
                        struct kvc_gpu_kernel *sum)
 {
     const struct kvc_gpu *gpu = config->gpu;
@@ -149,10 +149,10 @@ static void add_kernel(const struct kvc_composed_config *config, const struct kv
                                           .search_lines = (uint64_t)lround(1000 * lines / jobs),
                                           .inserts = 1000,
                                           .insert_lines = (uint64_t)lround(1000 * lines / jobs)};
-    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(kind, jobs * streams, (uint32_t)streams, &stats);
-    kvc_cuckoo_gpu_caches(kind, config->l2_frac, config->hot_frac, &work);
+    struct kvc_gpu_work work = kvc_shards_gpu_work(kind, jobs * streams, (uint32_t)streams, &stats);
+    kvc_shards_gpu_caches(kind, config->l2_frac, config->hot_frac, &work);
     const struct kvc_gpu_fit *fit =
-        gpu->clock_count > 0 && config->pcie != NULL ? kvc_cuckoo_gpu_fit(&gpu->clocks[clock], kind) : NULL;
+        gpu->clock_count > 0 && config->pcie != NULL ? kvc_shards_gpu_fit(&gpu->clocks[clock], kind) : NULL;
     struct kvc_gpu_kernel kernel = kvc_gpu_kernel_of(gpu, config->pcie, fit, &work, 1 / streams);
     sum->latency_ns = fmax(sum->latency_ns, kernel.latency_ns);
     sum->amount_ns += kernel.amount_ns;
@@ -262,8 +262,8 @@ static struct kvc_composed_cost gpu_cost(const struct kvc_composed_config *confi
     }
     struct kvc_composed_work work = work_of(stage, counts);
     struct kvc_gpu_kernel kernel = {.latency_ns = gpu->launch_ns};
-    add_kernel(config, stage, clock, KVC_CUCKOO_SEARCH, counts->searches, counts->search_lines, &kernel);
-    add_kernel(config, stage, clock, KVC_CUCKOO_INSERT, counts->inserts + counts->erases,
+    add_kernel(config, stage, clock, KVC_SHARDS_SEARCH, counts->searches, counts->search_lines, &kernel);
+    add_kernel(config, stage, clock, KVC_SHARDS_INSERT, counts->inserts + counts->erases,
                counts->insert_lines + counts->erase_lines, &kernel);
     double accesses =
         work.lines + counts->item_lines + counts->compared + parsed_lines(config, stage, counts);

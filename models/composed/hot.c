@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/cuckoo_store/sizes.h"
+#include "models/shards/sizes.h"
 #include "sim/base/array.h"
 
 void kvc_composed_share_learn(struct kvc_composed_share *share, uint32_t events, uint32_t hits)
@@ -32,7 +32,7 @@ struct kvc_composed_lines kvc_composed_hot_lines(const struct kvc_composed_confi
 }
 
 void kvc_composed_hot_open(struct kvc_composed_hot *hot, const struct kvc_composed_config *config,
-                           struct kvc_cuckoo_store *store, uint32_t shard, uint32_t rows, double hot_frac,
+                           struct kvc_shards *store, uint32_t shard, uint32_t rows, double hot_frac,
                            uint64_t seed)
 {
     *hot = (struct kvc_composed_hot){
@@ -133,7 +133,7 @@ void kvc_composed_hot_search(struct kvc_composed_hot *hot, struct kvc_composed_j
 static bool fill_row(struct kvc_composed_hot *hot, const struct kvc_batch *rows, uint32_t row,
                      uint32_t *evictions)
 {
-    struct kvc_cuckoo_shard *shard = hot->shard;
+    struct kvc_shard *shard = hot->shard;
     struct kvc_index_stats looks = {0}; /* An insert looks at the same lines. */
     struct kvc_megakv_slab_evicted evicted;
     uint32_t location;
@@ -141,7 +141,7 @@ static bool fill_row(struct kvc_composed_hot *hot, const struct kvc_batch *rows,
     if (location != KVC_LOCATION_NONE) {
         return false;
     }
-    if (kvc_cuckoo_store_write(hot->store, shard, rows, &row, 1, &location, &evicted) > 0) {
+    if (kvc_shards_write(hot->store, shard, rows, &row, 1, &location, &evicted) > 0) {
         kvc_index_erase(shard->index, &evicted.hash, &evicted.location, 1, NULL, &shard->index_stats);
         ++*evictions;
     }
@@ -169,7 +169,7 @@ void kvc_composed_hot_fill(struct kvc_composed_hot *hot, struct kvc_composed_job
             continue;
         }
         all++;
-        bytes += kvc_cuckoo_touched_bytes(rows->key_bytes[i], rows->value_bytes[i]);
+        bytes += kvc_shards_touched_bytes(rows->key_bytes[i], rows->value_bytes[i]);
         copied += rows->key_bytes[i] + rows->value_bytes[i];
         if (job->kept[i] != 0 && hot->shard != NULL) {
             kept++;
@@ -200,7 +200,7 @@ void kvc_composed_hot_erase(struct kvc_composed_hot *hot, struct kvc_composed_jo
                             struct kvc_composed_counts *counts)
 {
     const struct kvc_batch *rows = job->rows;
-    struct kvc_cuckoo_shard *shard = hot->shard;
+    struct kvc_shard *shard = hot->shard;
     double all = counts->ops[KVC_OP_SET] + counts->ops[KVC_OP_DELETE], lines = hot->lines.erase;
     uint32_t count = 0, any = KVC_LOCATION_ANY, out;
     uint64_t before = shard != NULL ? shard->index_stats.erase_lines : 0;

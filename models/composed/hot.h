@@ -9,7 +9,7 @@
 #include "models/composed/config.h"
 #include "models/composed/index.h"
 #include "models/composed/job.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "sim/base/rng.h"
 
 /* A share of recent events, of which old ones lose weight. */
@@ -24,8 +24,8 @@ void kvc_composed_share_learn(struct kvc_composed_share *share, uint32_t events,
 /* The hot tier of a shard, while a simulation uses it. */
 struct kvc_composed_hot {
     const struct kvc_composed_config *config;
-    struct kvc_cuckoo_store *store;
-    struct kvc_cuckoo_shard *shard;  /* NULL: the store has no hot tier, or functional = "off". */
+    struct kvc_shards *store;
+    struct kvc_shard *shard;         /* NULL: the store has no hot tier, or functional = "off". */
     struct kvc_composed_lines lines; /* What operations touch that no row does. */
     struct kvc_rng outcome, admission;
     struct kvc_composed_share
@@ -40,7 +40,7 @@ struct kvc_composed_hot {
 /* Opens the tier of a shard for jobs of up to `rows` rows. `store` may be NULL; `hot_frac` is the closed
  * form's share of the GETs that the tier answers. */
 void kvc_composed_hot_open(struct kvc_composed_hot *hot, const struct kvc_composed_config *config,
-                           struct kvc_cuckoo_store *store, uint32_t shard, uint32_t rows, double hot_frac,
+                           struct kvc_shards *store, uint32_t shard, uint32_t rows, double hot_frac,
                            uint64_t seed);
 void kvc_composed_hot_close(struct kvc_composed_hot *hot);
 

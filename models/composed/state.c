@@ -52,7 +52,7 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                                            .pace = kvc_composed_pace_of(config)};
     kvc_composed_structures_open(&server->structures, config, stores, number, replica->source, expected,
                                  seed);
-    const struct kvc_cuckoo_shard *shard = server->structures.shard;
+    const struct kvc_shard *shard = server->structures.shard;
     kvc_composed_storage_open(&server->storage, config, shard != NULL ? shard->log : NULL, &server->events,
                               seed, number);
     open_stations(server);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/cuckoo_store/sizes.h"
+#include "models/shards/sizes.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 
@@ -22,7 +22,7 @@ void kvc_composed_structures_open(struct kvc_composed_structures *structures,
     uint32_t room = config->batch_most > config->frame_most ? config->batch_most : config->frame_most;
     double cold_frac = 1 - expected->hot_frac;
     double hit_frac = cold_frac > 0 ? (expected->hit_frac - expected->hot_frac) / cold_frac : 1;
-    struct kvc_cuckoo_store *store = stores != NULL ? stores->store : NULL;
+    struct kvc_shards *store = stores != NULL ? stores->store : NULL;
     *structures = (struct kvc_composed_structures){
         .config = config, .store = store, .source = source, .hits = {.frac = hit_frac}, .rows_room = room};
     if (store != NULL && store->shards != NULL) {
@@ -71,7 +71,7 @@ void kvc_composed_structures_keep(struct kvc_composed_structures *structures, st
             kvc_sampling_keeps_request(&structures->store->sampling, rows->key_id[i], &structures->thinning);
         job->kept_count += job->kept[i];
         if (job->kept[i] != 0 && rows->key_id[i] < structures->store->sampling.hot_keys) {
-            kvc_cuckoo_store_represent(structures->store, structures->source, rows, i);
+            kvc_shards_represent(structures->store, structures->source, rows, i);
         }
     }
 }
@@ -125,7 +125,7 @@ static void add_erase(struct kvc_composed_writes *writes, uint64_t hash, uint32_
 static void append_items(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
                          uint32_t count)
 {
-    struct kvc_cuckoo_shard *shard = structures->shard;
+    struct kvc_shard *shard = structures->shard;
     const struct kvc_batch *rows = job->rows;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = structures->row[i];
@@ -135,7 +135,7 @@ static void append_items(struct kvc_composed_structures *structures, struct kvc_
             kvc_composed_job_evict(job, &evicted, 1);
             shard->slab_stats.evicted++;
         }
-        job->location[row] = kvc_cuckoo_store_append(structures->store, shard, rows, row);
+        job->location[row] = kvc_shards_append(structures->store, shard, rows, row);
     }
 }
 
@@ -145,7 +145,7 @@ static void write_items(struct kvc_composed_structures *structures, struct kvc_c
     const struct kvc_batch *rows = job->rows;
     for (uint32_t i = 0; i < rows->count; i++) {
         counts->written_bytes += kvc_composed_job_stores(job, structures->config, i)
-                                     ? kvc_cuckoo_touched_bytes(rows->key_bytes[i], rows->value_bytes[i])
+                                     ? kvc_shards_touched_bytes(rows->key_bytes[i], rows->value_bytes[i])
                                      : 0;
     }
     counts->copied_bytes += counts->op_bytes[KVC_OP_SET] + counts->filled_bytes;
@@ -158,8 +158,8 @@ static void write_items(struct kvc_composed_structures *structures, struct kvc_c
         return;
     }
     struct kvc_megakv_slab_evicted *evicted = kvc_array_of(sets + 1, sizeof(*evicted));
-    uint32_t count = kvc_cuckoo_store_write(structures->store, structures->shard, rows, structures->row, sets,
-                                            structures->location, evicted);
+    uint32_t count = kvc_shards_write(structures->store, structures->shard, rows, structures->row, sets,
+                                      structures->location, evicted);
     for (uint32_t i = 0; i < sets; i++) {
         job->location[structures->row[i]] = structures->location[i];
     }
@@ -170,7 +170,7 @@ static void write_items(struct kvc_composed_structures *structures, struct kvc_c
 static void search(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
                    struct kvc_composed_counts *counts)
 {
-    struct kvc_cuckoo_shard *shard = structures->shard;
+    struct kvc_shard *shard = structures->shard;
     double lines =
         structures->hits.frac * structures->lines.hit + (1 - structures->hits.frac) * structures->lines.miss;
     double searches = counts->ops[KVC_OP_GET] - counts->hots;
@@ -203,7 +203,7 @@ static void list_writes(struct kvc_composed_structures *structures, struct kvc_c
         }
         if (stores && inserts) {
             uint32_t place =
-                structures->config->has_values ? job->location[i] : kvc_cuckoo_store_place(rows->hash[i]);
+                structures->config->has_values ? job->location[i] : kvc_shards_place(rows->hash[i]);
             if (place != KVC_LOCATION_NONE) {
                 add_insert(writes, rows->hash[i], place);
             }
@@ -220,7 +220,7 @@ static void list_writes(struct kvc_composed_structures *structures, struct kvc_c
 static void do_writes(struct kvc_composed_structures *structures, struct kvc_composed_writes *writes,
                       struct kvc_composed_counts *counts)
 {
-    struct kvc_cuckoo_shard *shard = structures->shard;
+    struct kvc_shard *shard = structures->shard;
     double insert_lines = structures->lines.insert, erase_lines = structures->lines.erase;
     if (writes->inserts > 0) {
         uint64_t before = shard->index_stats.insert_lines;
@@ -253,14 +253,14 @@ static void do_writes(struct kvc_composed_structures *structures, struct kvc_com
 static bool read_log(struct kvc_composed_structures *structures, const struct kvc_composed_job *job,
                      uint32_t row)
 {
-    struct kvc_cuckoo_shard *shard = structures->shard;
+    struct kvc_shard *shard = structures->shard;
     const struct kvc_batch *rows = job->rows;
     const uint8_t *key = rows->keys + (size_t)row * rows->key_stride;
     bool hit = kvc_item_log_read(shard->log, job->location[row], rows->hash[row], key, rows->key_bytes[row],
                                  structures->values);
     shard->slab_stats.reads++;
     shard->slab_stats.read_lines +=
-        hit ? (uint64_t)kvc_cuckoo_item_lines(structures->config->dram, rows->key_bytes[row],
+        hit ? (uint64_t)kvc_shards_item_lines(structures->config->dram, rows->key_bytes[row],
                                               rows->value_bytes[row])
             : 0;
     return hit;
@@ -270,7 +270,7 @@ static bool read_log(struct kvc_composed_structures *structures, const struct kv
 static void find_outcomes(struct kvc_composed_structures *structures, struct kvc_composed_job *job)
 {
     const struct kvc_batch *rows = job->rows;
-    struct kvc_cuckoo_shard *shard = structures->shard;
+    struct kvc_shard *shard = structures->shard;
     uint32_t gets = 0, hits = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         bool reads = rows->op[i] == KVC_OP_GET && job->kept[i] != 0 && job->hot[i] == 0;
@@ -332,7 +332,7 @@ static void count_items(const struct kvc_composed_config *config, const struct k
         }
         bytes += rows->key_bytes[i] + (hit ? rows->value_bytes[i] : 0);
         items += hit;
-        lines += hit ? kvc_cuckoo_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]) : 0;
+        lines += hit ? kvc_shards_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]) : 0;
     }
     counts->items = items;
     counts->item_lines = lines;

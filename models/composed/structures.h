@@ -16,8 +16,8 @@
 /* The structures of a shard, while a simulation uses them. */
 struct kvc_composed_structures {
     const struct kvc_composed_config *config;
-    struct kvc_cuckoo_store *store;
-    struct kvc_cuckoo_shard *shard; /* NULL: the store has no structures, or functional = "off". */
+    struct kvc_shards *store;
+    struct kvc_shard *shard; /* NULL: the store has no structures, or functional = "off". */
     const struct kvc_source *source;
     struct kvc_composed_lines lines; /* Mean lines of operations that do not run through the structures. */
     struct kvc_rng thinning, outcome;
@@ -34,7 +34,7 @@ struct kvc_composed_structures {
 
 /* The stores of a scenario; NULL: there is none. */
 struct kvc_composed_stores {
-    struct kvc_cuckoo_store *store, *hot;
+    struct kvc_shards *store, *hot;
 };
 
 /* What the closed form tells: the shares of the GETs that hit, and that the hot tier answers. */

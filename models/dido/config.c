@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/cuckoo_store/sizes.h"
+#include "models/shards/sizes.h"
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/phases.h"
@@ -146,9 +146,9 @@ double kvc_dido_interval_ns(const struct kvc_dido_config *config, const struct k
 /* Returns the slabs of which each tenant, or each size of values by rank, has its own [bytes]. */
 static double own_slabs_bytes(const struct kvc_workload *load)
 {
-    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
     double slabs = 0;
-    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(load, sample); i < count; i++) {
+    for (uint32_t i = 0, count = kvc_shards_sample_sizes(load, sample); i < count; i++) {
         double items = sample[i].weight * (double)load->keys;
         slabs += ceil(items * kvc_megakv_slab_item_bytes(sample[i].key_bytes, sample[i].value_bytes) /
                       KVC_MEGAKV_SLAB_BYTES);
@@ -170,7 +170,7 @@ static double slab_bytes_of_phase(const struct kvc_dido_config *config, const st
                                   uint32_t phase)
 {
     struct kvc_workload load = kvc_phases_workload(workload, phase);
-    struct kvc_cuckoo_means means = kvc_cuckoo_means_of(&load, config->dram, config->nic, false);
+    struct kvc_shards_means means = kvc_shards_means_of(&load, config->dram, config->nic, false);
     return filled_bytes(&load, means.item_bytes);
 }
 
@@ -186,7 +186,7 @@ static double slab_bytes_auto(const struct kvc_dido_config *config, const struct
 
 /* Sets the hit ratio of the CPU's last-level cache, and the share of the most popular items that it holds. */
 static void set_cached(struct kvc_dido_config *config, const struct kvc_workload *workload,
-                       const struct kvc_cuckoo_means *means)
+                       const struct kvc_shards_means *means)
 {
     double llc_bytes = config->cpu->llc_bytes, keys = (double)workload->keys;
     const struct kvc_reuse items = {means->touched_bytes, keys * means->touched_bytes, LINE_BYTES};
@@ -201,7 +201,7 @@ static void set_cached(struct kvc_dido_config *config, const struct kvc_workload
 
 void kvc_dido_set_load(struct kvc_dido_config *config, const struct kvc_workload *load)
 {
-    struct kvc_cuckoo_means means = kvc_cuckoo_means_of(load, config->dram, config->nic, false);
+    struct kvc_shards_means means = kvc_shards_means_of(load, config->dram, config->nic, false);
     config->request_bytes = means.request_bytes;
     config->response_bytes = means.response_bytes;
     config->stated_frame_requests = load->frame_requests;
@@ -239,8 +239,8 @@ uint32_t kvc_dido_rooms(const struct kvc_scenario *scenario, struct kvc_model_ro
     room[0] = (struct kvc_model_room){.option = "system.index",
                                       .unit = KVC_UNIT_BYTES,
                                       .size = config->index_bytes,
-                                      .needed = kvc_cuckoo_index_bytes(keys),
-                                      .keys = kvc_cuckoo_slots(config->index_bytes)};
+                                      .needed = kvc_shards_index_bytes(keys),
+                                      .keys = kvc_shards_slots(config->index_bytes)};
     if (config->options->slab_bytes <= 0) { /* The keys fill the slabs, to whole slabs. */
         return 1;
     }
@@ -249,7 +249,7 @@ uint32_t kvc_dido_rooms(const struct kvc_scenario *scenario, struct kvc_model_ro
         .unit = KVC_UNIT_BYTES,
         .size = config->slab_bytes,
         .needed = slab_bytes_auto(config, &scenario->workload) + KVC_MEGAKV_SLAB_BYTES,
-        .keys = config->slab_bytes / kvc_cuckoo_means_of(&scenario->workload, NULL, NULL, false).item_bytes};
+        .keys = config->slab_bytes / kvc_shards_means_of(&scenario->workload, NULL, NULL, false).item_bytes};
     return 2;
 }
 
@@ -334,7 +334,7 @@ enum kvc_status kvc_dido_config_open(struct kvc_dido_config *config, const struc
             kvc_network_path_ns(node, kvc_nic_wire_bytes(config->nic, kvc_nic_payload_bytes(config->nic)));
     }
     config->index_bytes =
-        options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes((double)workload->keys);
+        options->index_bytes > 0 ? options->index_bytes : kvc_shards_index_bytes((double)workload->keys);
     config->slab_bytes = options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(config, workload);
     config->sample_rate = kvc_run_sample_rate(&scenario->run, kvc_dido_data_bytes(config));
     struct kvc_workload load = kvc_phases_workload(workload, 0);
@@ -368,10 +368,10 @@ enum kvc_status kvc_dido_config_check(const struct kvc_dido_config *config,
     return KVC_OK;
 }
 
-struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario)
+struct kvc_shards_params kvc_dido_store_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
-    return (struct kvc_cuckoo_store_params){
+    return (struct kvc_shards_params){
         .sockets = 1,
         .index_bytes = config->index_bytes,
         .slab_bytes = config->slab_bytes,
@@ -382,9 +382,9 @@ struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenari
 }
 
 enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
-                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      const struct kvc_progress *progress, struct kvc_shards **store,
                                       struct kvc_diag *diag)
 {
-    const struct kvc_cuckoo_store_params params = kvc_dido_store_params_of(scenario);
-    return kvc_cuckoo_store_create(scenario, &params, seed, progress, store, diag);
+    const struct kvc_shards_params params = kvc_dido_store_params_of(scenario);
+    return kvc_shards_create(scenario, &params, seed, progress, store, diag);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "models/dido/pipeline.h"
 #include "models/room.h"
 #include "sim/base/diag.h"
@@ -129,11 +129,11 @@ void kvc_dido_set_phase(struct kvc_dido_config *config, const struct kvc_workloa
 struct kvc_dido_config kvc_dido_config_of_phase(const struct kvc_scenario *scenario, uint32_t phase);
 
 /* Returns the parameters of a scenario's store. */
-struct kvc_cuckoo_store_params kvc_dido_store_params_of(const struct kvc_scenario *scenario);
+struct kvc_shards_params kvc_dido_store_params_of(const struct kvc_scenario *scenario);
 
-/* Creates the store of a scenario: see kvc_cuckoo_store_create(). */
+/* Creates the store of a scenario: see kvc_shards_create(). */
 enum kvc_status kvc_dido_store_create(const struct kvc_scenario *scenario, uint64_t seed,
-                                      const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                      const struct kvc_progress *progress, struct kvc_shards **store,
                                       struct kvc_diag *diag);
 
 /* Returns the queries of the next batch of a saturated pipeline, for the simulation and the measured runtime.

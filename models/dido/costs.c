@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/cuckoo_store/cache.h"
-#include "models/cuckoo_store/sizes.h"
+#include "models/shards/cache.h"
+#include "models/shards/sizes.h"
 #include "sim/devices/gpu.h"
 
 enum { KINDS = KVC_OP_COUNT, SLOT_BYTES = 8, TAG_BYTES = 4, BUCKETS = 2 /* Places of a key. */ };
@@ -15,10 +15,10 @@ struct kvc_dido_mix kvc_dido_mix_of(const struct kvc_dido_config *config, const 
     double value_bytes = kvc_workload_value_bytes_requested(workload);
     double item_bytes =
         kvc_megakv_slab_item_bytes((uint32_t)lround(key_bytes), (uint32_t)lround(value_bytes));
-    double slots = kvc_cuckoo_slots(config->index_bytes) - config->other_items;
+    double slots = kvc_shards_slots(config->index_bytes) - config->other_items;
     double capacity = fmin(config->slab_bytes / item_bytes, slots);
     bool evicts = workload->set_frac > 0;
-    double hit_frac = kvc_cuckoo_hit_frac(workload, slots, config->slab_bytes / item_bytes);
+    double hit_frac = kvc_shards_hit_frac(workload, slots, config->slab_bytes / item_bytes);
     double stored = fmin((double)workload->keys * workload->preload_frac, capacity) + config->other_items;
     struct kvc_dido_index_lines lines = kvc_dido_index_lines_at(stored * SLOT_BYTES / config->index_bytes);
     return (struct kvc_dido_mix){

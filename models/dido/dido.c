@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "models/cuckoo_store/sizes.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/sizes.h"
+#include "models/shards/store.h"
 #include "models/dido/adapt.h"
 #include "models/dido/config.h"
 #include "models/dido/predict.h"
@@ -570,7 +570,7 @@ static void report_changes(const struct kvc_dido_simulation *simulation, struct 
 static void report_kernel(const struct kvc_dido_simulation *simulation, struct kvc_metrics *kernel)
 {
     const struct kvc_index_stats *first = &simulation->first_index, *last = &simulation->last_index;
-    const struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
+    const struct kvc_shard *shard = &simulation->store->shards[0];
     /* Number of requests that a kept request stands for. */
     double rate = (double)simulation->store->sampling.rate;
     kvc_metrics_set(kernel, "load_factor_frac",
@@ -648,26 +648,26 @@ static double item_bytes(const struct kvc_scenario *scenario)
     const struct kvc_workload *workload = &scenario->workload;
     return workload->phase_count > 0
                ? config->slab_bytes / fmax(workload->preload_frac * (double)workload->keys, 1)
-               : kvc_cuckoo_means_of(workload, config->dram, config->nic, false).item_bytes;
+               : kvc_shards_means_of(workload, config->dram, config->nic, false).item_bytes;
 }
 
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
-    const struct kvc_cuckoo_store_params store = kvc_dido_store_params_of(scenario);
+    const struct kvc_shards_params store = kvc_dido_store_params_of(scenario);
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     struct kvc_diag unused = {0};
     double mops = kvc_dido_predict(scenario, predicted, &unused) == KVC_OK ? predicted->throughput_mops : 0;
     double window_ns = window_ns_of(scenario);
     double writes = scenario->workload.set_frac * kvc_replica_requests(scenario, window_ns, mops);
     free(predicted);
-    return kvc_cuckoo_store_memory_bytes(scenario, &store, item_bytes(scenario), writes) +
+    return kvc_shards_memory_bytes(scenario, &store, item_bytes(scenario), writes) +
            run_memory_bytes(scenario) + kvc_replica_memory_bytes(scenario, window_ns, 1);
 }
 
 static enum kvc_status prepare_store(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                      const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    struct kvc_cuckoo_store *store = NULL;
+    struct kvc_shards *store = NULL;
     enum kvc_status status = kvc_dido_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;
@@ -675,8 +675,8 @@ static enum kvc_status prepare_store(const struct kvc_scenario *scenario, uint64
 
 static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
 {
-    const struct kvc_cuckoo_store_params params = kvc_dido_store_params_of(scenario);
-    return kvc_cuckoo_store_sizes(&params, size);
+    const struct kvc_shards_params params = kvc_dido_store_params_of(scenario);
+    return kvc_shards_sizes(&params, size);
 }
 
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)

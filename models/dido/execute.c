@@ -8,7 +8,7 @@
 
 static bool keeps(struct kvc_dido_simulation *simulation, struct kvc_batch *rows, uint32_t row)
 {
-    const struct kvc_cuckoo_store *store = simulation->store;
+    const struct kvc_shards *store = simulation->store;
     if (store->sampling.rate <= 1) {
         return store->sampling.rate == 1;
     }
@@ -16,7 +16,7 @@ static bool keeps(struct kvc_dido_simulation *simulation, struct kvc_batch *rows
         return false;
     }
     if (rows->key_id[row] < store->sampling.hot_keys) {
-        kvc_cuckoo_store_represent(store, simulation->replica.source, rows, row);
+        kvc_shards_represent(store, simulation->replica.source, rows, row);
     }
     return true;
 }
@@ -70,10 +70,10 @@ static void note_lines(double *mean, uint64_t lines, uint64_t lines_before, uint
 
 static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
-    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
+    struct kvc_shard *shard = &simulation->store->shards[0];
     uint32_t sets = list_rows(simulation, batch, KVC_OP_SET);
-    batch->evictions = kvc_cuckoo_store_write(simulation->store, shard, batch->rows, simulation->rows, sets,
-                                              simulation->locations, batch->evicted);
+    batch->evictions = kvc_shards_write(simulation->store, shard, batch->rows, simulation->rows, sets,
+                                        simulation->locations, batch->evicted);
     for (uint32_t i = 0; i < sets; i++) {
         batch->location[simulation->rows[i]] = simulation->locations[i];
     }
@@ -88,7 +88,7 @@ static void manage_memory(struct kvc_dido_simulation *simulation, struct kvc_did
 
 static void search(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
-    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
+    struct kvc_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t gets = list_rows(simulation, batch, KVC_OP_GET);
     kvc_index_search(shard->index, simulation->hashes, gets, simulation->locations, &shard->index_stats);
@@ -101,7 +101,7 @@ static void search(struct kvc_dido_simulation *simulation, struct kvc_dido_batch
 
 static void insert(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
-    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
+    struct kvc_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     uint32_t inserts = 0;
     for (uint32_t k = 0; k < batch->kept_count; k++) {
@@ -123,7 +123,7 @@ static void insert(struct kvc_dido_simulation *simulation, struct kvc_dido_batch
 
 static void erase(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
-    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
+    struct kvc_shard *shard = &simulation->store->shards[0];
     const struct kvc_index_stats before = shard->index_stats;
     for (uint32_t i = 0; i < batch->evictions; i++) {
         simulation->hashes[i] = batch->evicted[i].hash;
@@ -149,7 +149,7 @@ static void erase(struct kvc_dido_simulation *simulation, struct kvc_dido_batch 
 /* KC and RD of the real code are one call. A stage with one of them alone reads at KC. */
 static void read_items(struct kvc_dido_simulation *simulation, struct kvc_dido_batch *batch)
 {
-    struct kvc_cuckoo_shard *shard = &simulation->store->shards[0];
+    struct kvc_shard *shard = &simulation->store->shards[0];
     const struct kvc_batch *rows = batch->rows;
     for (uint32_t i = 0; i < rows->count; i++) {
         simulation->locations[i] = KVC_LOCATION_NONE;

@@ -47,7 +47,7 @@ void kvc_dido_planner_close(struct kvc_dido_planner *planner)
  * structures counts those that it began with. */
 static uint64_t stored_items(const struct kvc_dido_simulation *simulation)
 {
-    const struct kvc_cuckoo_store *store = simulation->store;
+    const struct kvc_shards *store = simulation->store;
     const struct kvc_workload *workload = &simulation->scenario->workload;
     uint64_t items = store->shards != NULL
                          ? kvc_index_used(store->shards[0].index) * store->sampling.rate

@@ -114,7 +114,7 @@ struct kvc_dido_simulation {
     struct kvc_replica replica;
     const struct kvc_scenario *scenario;
     const struct kvc_dido_config *config;
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     struct kvc_dido_machine machine;
     struct kvc_stage_graph graph;
     struct kvc_dido_batch batch[KVC_DIDO_STAGES_MAX];

@@ -144,8 +144,8 @@ struct kvc_megakv_fit kvc_megakv_fit_of(const struct kvc_megakv_costs *costs, ui
         return (struct kvc_megakv_fit){pair->search.ns_per_op, pair->search.base_ns, pair->insert.ns_per_op,
                                        pair->insert.base_ns};
     }
-    for (int kernel = KVC_CUCKOO_SEARCH; kernel <= KVC_CUCKOO_INSERT; kernel++) {
-        bool search = kernel == KVC_CUCKOO_SEARCH;
+    for (int kernel = KVC_SHARDS_SEARCH; kernel <= KVC_SHARDS_INSERT; kernel++) {
+        bool search = kernel == KVC_SHARDS_SEARCH;
         struct kvc_megakv_launch_work few = search ? kvc_megakv_search_work(costs, low, 0)
                                                    : kvc_megakv_insert_work(costs, low),
                                       many = search ? kvc_megakv_search_work(costs, high, 0)
@@ -202,7 +202,7 @@ static struct kvc_megakv_limits limits_of(const struct kvc_megakv_costs *costs,
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_megakv_fit *fit = &form->fit;
     const struct kvc_megakv_load *load = &form->load;
-    const struct kvc_cuckoo_means *means = &config->means;
+    const struct kvc_shards_means *means = &config->means;
     const struct kvc_megakv_mean_costs *mean = &form->mean;
     bool network = config->feed == KVC_MEGAKV_NETWORK;
     struct kvc_megakv_limits limits = {
@@ -248,7 +248,7 @@ static struct kvc_megakv_cycle_times times_of(const struct kvc_scenario *scenari
     const struct kvc_megakv_config *config = costs->config;
     const struct kvc_nic *nic = config->nic;
     struct kvc_megakv_load load = form->load;
-    const struct kvc_cuckoo_means *means = &config->means;
+    const struct kvc_shards_means *means = &config->means;
     struct kvc_megakv_mean_costs mean = form->mean;
     double stream_speed = speed / config->senders;
     double send_ns = mean.send.compute_ns + mean.send.stall_ns;
@@ -430,7 +430,7 @@ static double stream_ns(const struct kvc_megakv_costs *costs, const struct kvc_m
     if (config->index_on != KVC_MEGAKV_INDEX_ON_GPU || jobs <= 0) {
         return launch_ns;
     }
-    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(launch->kernel, launch->jobs, config->streams, NULL);
+    struct kvc_gpu_work work = kvc_shards_gpu_work(launch->kernel, launch->jobs, config->streams, NULL);
     double copy_ns = kvc_pcie_h2d_ns(config->pcie, work.in_bytes) / streams;
     double apart_ns =
         2 / sqrt(acos(-1)) * sqrt(random_jobs / jobs) * kvc_megakv_kernel_of(costs, launch, jobs).amount_ns;
@@ -533,12 +533,12 @@ static void set_means(struct kvc_megakv_behind *behind)
 {
     struct kvc_megakv_config *config = &behind->config;
     struct kvc_workload gets = behind->scenario->workload;
-    config->means = kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
+    config->means = kvc_shards_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     double missed = gets.get_frac * (1 - behind->mix.hit);
     gets.get_frac = 1;
     gets.set_frac = gets.delete_frac = 0;
     double hit_bytes =
-        kvc_cuckoo_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK).response_bytes;
+        kvc_shards_means_of(&gets, config->dram, config->nic, config->api == KVC_MEGAKV_GETK).response_bytes;
     config->means.response_bytes -= missed * (hit_bytes - (double)config->nic->response_header_bytes);
 }
 

@@ -157,12 +157,12 @@ static void set_options(struct kvc_megakv_config *config, const struct kvc_scena
         (uint32_t)(options->streams > 0 ? options->streams : streams_auto(config->cpu, config->threads));
     config->buffers = (uint32_t)options->buffers;
     double shards = kvc_scenario_shards(scenario), keys = (double)scenario->workload.keys / shards;
-    config->index_bytes = options->index_bytes > 0 ? options->index_bytes : kvc_cuckoo_index_bytes(keys);
+    config->index_bytes = options->index_bytes > 0 ? options->index_bytes : kvc_shards_index_bytes(keys);
     config->gpu_power = (enum kvc_megakv_gpu_power)options->gpu_power;
     config->max_displacements = (uint32_t)options->max_displacements;
     config->clock = config->gpu != NULL ? kvc_gpu_clock_of(config->gpu, options->gpu_core_hz) : 0;
     config->means =
-        kvc_cuckoo_means_of(&scenario->workload, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
+        kvc_shards_means_of(&scenario->workload, config->dram, config->nic, config->api == KVC_MEGAKV_GETK);
     config->slab_bytes =
         options->slab_bytes > 0 ? options->slab_bytes : slab_bytes_auto(keys, config->means.item_bytes);
 }
@@ -200,8 +200,8 @@ uint32_t kvc_megakv_rooms(const struct kvc_scenario *scenario, struct kvc_model_
     room[0] = (struct kvc_model_room){.option = "system.index",
                                       .unit = KVC_UNIT_BYTES,
                                       .size = config->index_bytes,
-                                      .needed = kvc_cuckoo_index_bytes(keys),
-                                      .keys = shards * kvc_cuckoo_slots(config->index_bytes)};
+                                      .needed = kvc_shards_index_bytes(keys),
+                                      .keys = shards * kvc_shards_slots(config->index_bytes)};
     room[1] = (struct kvc_model_room){.option = "system.slab",
                                       .unit = KVC_UNIT_BYTES,
                                       .size = config->slab_bytes,
@@ -335,10 +335,10 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
     return status == KVC_OK ? kvc_gpu_check_clock(config->gpu, options->gpu_core_hz, diag) : status;
 }
 
-struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario)
+struct kvc_shards_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    return (struct kvc_cuckoo_store_params){
+    return (struct kvc_shards_params){
         .sockets = (uint32_t)scenario->node.sockets,
         .index_bytes = config->index_bytes,
         .slab_bytes = config->slab_bytes,
@@ -349,11 +349,11 @@ struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scena
 }
 
 enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
-                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        const struct kvc_progress *progress, struct kvc_shards **store,
                                         struct kvc_diag *diag)
 {
-    const struct kvc_cuckoo_store_params params = kvc_megakv_store_params_of(scenario);
-    return kvc_cuckoo_store_create(scenario, &params, seed, progress, store, diag);
+    const struct kvc_shards_params params = kvc_megakv_store_params_of(scenario);
+    return kvc_shards_create(scenario, &params, seed, progress, store, diag);
 }
 
 struct kvc_source_params kvc_megakv_source_of(const struct kvc_scenario *scenario, uint64_t seed)

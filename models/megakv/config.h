@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "models/cuckoo_store/sizes.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/sizes.h"
+#include "models/shards/store.h"
 #include "models/megakv/cost_profile.h"
 #include "sim/base/diag.h"
 #include "sim/base/text/option.h"
@@ -132,7 +132,7 @@ struct kvc_megakv_config {
     uint64_t sample_rate;    /* One key in this many is kept; 1: all keys, 0: none (functional = "off"). */
     double full_bytes;       /* Indexes and slabs of the cluster if every key is kept [bytes]. */
     double senders;          /* Senders of a socket that work at the same time. */
-    struct kvc_cuckoo_means means; /* Mean sizes. */
+    struct kvc_shards_means means; /* Mean sizes. */
 };
 
 /* Returns the configuration of a resolved scenario. */
@@ -165,11 +165,11 @@ enum kvc_status kvc_megakv_check(const struct kvc_scenario *scenario, struct kvc
 uint32_t kvc_megakv_rooms(const struct kvc_scenario *scenario, struct kvc_model_room *room);
 
 /* Returns the parameters of a scenario's store. */
-struct kvc_cuckoo_store_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario);
+struct kvc_shards_params kvc_megakv_store_params_of(const struct kvc_scenario *scenario);
 
-/* Creates the store of a scenario: see kvc_cuckoo_store_create(). */
+/* Creates the store of a scenario: see kvc_shards_create(). */
 enum kvc_status kvc_megakv_store_create(const struct kvc_scenario *scenario, uint64_t seed,
-                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
+                                        const struct kvc_progress *progress, struct kvc_shards **store,
                                         struct kvc_diag *diag);
 
 /* Returns the parameters of the scenario's request source in a replica with this seed: every socket is

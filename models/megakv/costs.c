@@ -185,17 +185,17 @@ static double load_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     double keys = (double)scenario->workload.keys / config->shards;
-    return fmin(keys / kvc_cuckoo_slots(config->index_bytes), 1);
+    return fmin(keys / kvc_shards_slots(config->index_bytes), 1);
 }
 
 double kvc_megakv_items_max(const struct kvc_megakv_config *config)
 {
-    return fmin(kvc_cuckoo_slots(config->index_bytes), kvc_megakv_mean_items(config));
+    return fmin(kvc_shards_slots(config->index_bytes), kvc_megakv_mean_items(config));
 }
 
 static double hit_frac_of(const struct kvc_megakv_config *config, const struct kvc_workload *workload)
 {
-    return kvc_cuckoo_hit_frac(workload, config->shards * kvc_cuckoo_slots(config->index_bytes),
+    return kvc_shards_hit_frac(workload, config->shards * kvc_shards_slots(config->index_bytes),
                                config->shards * kvc_megakv_mean_items(config));
 }
 
@@ -216,7 +216,7 @@ static double job_bytes(const struct kvc_megakv_config *config, int op)
 static double llc_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_cuckoo_means *means = &config->means;
+    const struct kvc_shards_means *means = &config->means;
     if (config->cpu->llc_bytes <= 0) {
         return 0;
     }
@@ -309,7 +309,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_megakv_cost_profile *changed = kvc_megakv_costs_in_memory(scenario);
     const struct kvc_megakv_cost_profile *stages = changed != NULL ? changed : config->cost_profile;
-    const struct kvc_cuckoo_means *means = &config->means;
+    const struct kvc_shards_means *means = &config->means;
     double threads = config->senders;
     struct kvc_workload uniform = scenario->workload;
     uniform.popularity = KVC_POPULARITY_UNIFORM;
@@ -343,7 +343,7 @@ static void open_measured(struct kvc_megakv_costs *costs, const struct kvc_scena
                                  1);
     set_launches(costs, stages, &lines, load_frac_of(scenario));
     double slots = kvc_megakv_mean_items(config);
-    costs->lookup_mix = kvc_cuckoo_lookup_mix_of(&scenario->workload, config->shards * slots);
+    costs->lookup_mix = kvc_shards_lookup_mix_of(&scenario->workload, config->shards * slots);
     free(changed);
 }
 
@@ -372,7 +372,7 @@ static struct kvc_cpu_cost measured_receive_cost(const struct kvc_megakv_costs *
             kvc_megakv_keyed_at(&costs->receive, key_bytes, frame_requests) / frame_requests + costs->mix_ns};
     if (op == KVC_OP_SET) {
         cost.stall_ns +=
-            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_cuckoo_touched_bytes(key_bytes, value_bytes));
+            kvc_megakv_keyed_at(&costs->write, key_bytes, kvc_shards_touched_bytes(key_bytes, value_bytes));
     }
     return cost;
 }
@@ -383,7 +383,7 @@ double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_by
     if (!costs->measured) { /* The job that deletes the victim from the index. */
         return kvc_dram_stream_ns(costs->config->dram, SIGNATURE_BYTES + HASH_BYTES + LOCATION_BYTES);
     }
-    double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes);
+    double bytes = kvc_shards_touched_bytes(key_bytes, value_bytes);
     double evict_ns = kvc_megakv_keyed_at(&costs->evict, key_bytes, bytes), scattered_ns = 0;
     if (costs->evict_half_marked.count > 0) {
         scattered_ns = fmax(kvc_megakv_keyed_at(&costs->evict_half_marked, key_bytes, bytes) - evict_ns, 0);
@@ -434,7 +434,7 @@ struct kvc_cpu_cost kvc_megakv_receive_cost(const struct kvc_megakv_costs *costs
         /* The place of the new item was not used recently, so no cache holds it, but it follows the place
          * before it. */
         cost.stall_ns += kvc_dram_stream_ns(dram, key_bytes + value_bytes) +
-                         kvc_dram_stream_ns(dram, kvc_cuckoo_touched_bytes(key_bytes, value_bytes));
+                         kvc_dram_stream_ns(dram, kvc_shards_touched_bytes(key_bytes, value_bytes));
     }
     return cost;
 }
@@ -476,12 +476,12 @@ static double compare_ns(const struct kvc_megakv_costs *costs, double key_bytes,
 /* Answering SETs and DELETEs has no measurable cost. Another key's item costs as much as an item without a
  * value. The measured times include the comparison of the keys, which the client does under api = "getk". */
 static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *costs,
-                                              const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
+                                              const struct kvc_shards_lookup_mix *lookup_mix, int outcome,
                                               uint32_t key_bytes, uint32_t value_bytes)
 {
     struct kvc_cpu_cost cost = {0};
-    double bytes = kvc_cuckoo_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
-    double key_alone = kvc_cuckoo_touched_bytes(key_bytes, 0);
+    double bytes = kvc_shards_touched_bytes(key_bytes, value_bytes), checked = lookup_mix->checked_frac;
+    double key_alone = kvc_shards_touched_bytes(key_bytes, 0);
     if (outcome == KVC_MEGAKV_DONE) {
         return cost;
     }
@@ -510,7 +510,7 @@ static struct kvc_cpu_cost measured_send_cost(const struct kvc_megakv_costs *cos
 }
 
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
+                                         const struct kvc_shards_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes)
 {
     const struct kvc_dram *dram = costs->config->dram;
@@ -526,8 +526,8 @@ struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
         .stall_ns = kvc_dram_stream_ns(dram, LOCATION_BYTES + job_bytes(costs->config, KVC_OP_GET))};
     if (outcome == KVC_MEGAKV_HIT) {
         cost.stall_ns +=
-            item_ns(costs, kvc_cuckoo_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
-            kvc_dram_stream_ns(dram, kvc_cuckoo_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes));
+            item_ns(costs, kvc_shards_item_lines(dram, key_bytes, value_bytes), costs->llc_frac) +
+            kvc_dram_stream_ns(dram, kvc_shards_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes));
     }
     if (outcome == KVC_MEGAKV_MISMATCH) {
         cost.stall_ns += item_ns(costs, 1, costs->llc_frac);
@@ -542,7 +542,7 @@ double kvc_megakv_response_bytes(const struct kvc_nic *nic, enum kvc_megakv_api 
                                  enum kvc_megakv_outcome outcome, uint32_t key_bytes, uint32_t value_bytes)
 {
     uint32_t payload = outcome == KVC_MEGAKV_HIT
-                           ? kvc_cuckoo_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes)
+                           ? kvc_shards_hit_payload(api == KVC_MEGAKV_GETK, key_bytes, value_bytes)
                            : 0;
     return (double)nic->response_header_bytes + payload;
 }
@@ -552,11 +552,11 @@ struct kvc_dram_load kvc_megakv_receive_load(const struct kvc_megakv_costs *cost
 {
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes =
-                                     kvc_cuckoo_request_bytes(config->nic, op, key_bytes, value_bytes) +
+                                     kvc_shards_request_bytes(config->nic, op, key_bytes, value_bytes) +
                                      SIGNATURE_BYTES + HASH_BYTES + (op == KVC_OP_SET ? LOCATION_BYTES : 0) +
                                      job_bytes(config, op)};
     if (op == KVC_OP_SET) { /* A store reads its line before it writes it. */
-        load.streamed_bytes += 2 * kvc_cuckoo_touched_bytes(key_bytes, value_bytes);
+        load.streamed_bytes += 2 * kvc_shards_touched_bytes(key_bytes, value_bytes);
     }
     return load;
 }
@@ -567,7 +567,7 @@ struct kvc_dram_load kvc_megakv_send_load(const struct kvc_megakv_costs *costs, 
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_dram_load load = {.streamed_bytes = kvc_megakv_response_bytes(
                                      config->nic, config->api, outcome, key_bytes, value_bytes)};
-    double lines = outcome == KVC_MEGAKV_HIT ? kvc_cuckoo_item_lines(config->dram, key_bytes, value_bytes)
+    double lines = outcome == KVC_MEGAKV_HIT ? kvc_shards_item_lines(config->dram, key_bytes, value_bytes)
                                              : outcome == KVC_MEGAKV_MISMATCH;
     if (lines > 0) {
         load.random_reads = 1 - costs->llc_frac;
@@ -586,7 +586,7 @@ static void add_cost(struct kvc_cpu_cost *sum, struct kvc_cpu_cost cost, double 
  * bits as reads set, and evicts one item for each SET. */
 static double passed_marked_frac(const struct kvc_megakv_costs *costs, const struct kvc_workload *workload)
 {
-    const struct kvc_cuckoo_lookup_mix *mix = &costs->lookup_mix;
+    const struct kvc_shards_lookup_mix *mix = &costs->lookup_mix;
     double marked = workload->get_frac * (1 - mix->missed_frac) * mix->marked_frac;
     return workload->set_frac > 0 ? marked / (marked + workload->set_frac) : 0;
 }
@@ -595,8 +595,8 @@ struct kvc_megakv_mean_costs kvc_megakv_mean_costs_of(const struct kvc_scenario 
                                                       const struct kvc_megakv_costs *costs)
 {
     struct kvc_megakv_mean_costs means = {0};
-    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
-    uint32_t samples = kvc_cuckoo_sample_sizes(&scenario->workload, sample);
+    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
+    uint32_t samples = kvc_shards_sample_sizes(&scenario->workload, sample);
     double frame_requests = costs->config->frame_mean;
     double marked_frac = passed_marked_frac(costs, &scenario->workload);
     for (uint32_t i = 0; i < samples; i++) {
@@ -629,8 +629,8 @@ static struct kvc_gpu_work work_of(const struct kvc_megakv_costs *costs,
                                    const struct kvc_megakv_launch_work *launch)
 {
     struct kvc_gpu_work work =
-        kvc_cuckoo_gpu_work(launch->kernel, launch->jobs, costs->config->streams, launch->stats);
-    kvc_cuckoo_gpu_caches(launch->kernel, costs->l2_frac, costs->hot_frac, &work);
+        kvc_shards_gpu_work(launch->kernel, launch->jobs, costs->config->streams, launch->stats);
+    kvc_shards_gpu_caches(launch->kernel, costs->l2_frac, costs->hot_frac, &work);
     return work;
 }
 
@@ -640,7 +640,7 @@ struct kvc_megakv_launch_work kvc_megakv_search_work(const struct kvc_megakv_cos
                                                      double drained)
 {
     return (struct kvc_megakv_launch_work){
-        .kernel = KVC_CUCKOO_SEARCH, .jobs = searches, .hit_frac = costs->hit_frac, .drained = drained};
+        .kernel = KVC_SHARDS_SEARCH, .jobs = searches, .hit_frac = costs->hit_frac, .drained = drained};
 }
 
 struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_costs *costs, double writes)
@@ -650,7 +650,7 @@ struct kvc_megakv_launch_work kvc_megakv_insert_work(const struct kvc_megakv_cos
     double deletes = writes - sets, erases = deletes + evicted;
     /* An item that a later SET of its key has replaced is not in the index any more when it is evicted. */
     double erased = deletes * costs->hit_frac + evicted * (1 - costs->hit_frac);
-    return (struct kvc_megakv_launch_work){.kernel = KVC_CUCKOO_INSERT,
+    return (struct kvc_megakv_launch_work){.kernel = KVC_SHARDS_INSERT,
                                            .jobs = writes + evicted,
                                            .erases = erases,
                                            .replaced_frac = costs->hit_frac,
@@ -702,12 +702,12 @@ double kvc_megakv_launch_at_ns(const struct kvc_megakv_costs *costs, uint32_t cl
                                const struct kvc_megakv_launch_work *launch)
 {
     if (launch->jobs > 0 && costs->measured) {
-        return launch->kernel == KVC_CUCKOO_SEARCH ? measured_search_ns(costs, launch)
+        return launch->kernel == KVC_SHARDS_SEARCH ? measured_search_ns(costs, launch)
                                                    : measured_insert_ns(costs, launch);
     }
     const struct kvc_megakv_config *config = costs->config;
     struct kvc_gpu_work work = work_of(costs, launch);
-    const struct kvc_gpu_fit *fit = kvc_cuckoo_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
+    const struct kvc_gpu_fit *fit = kvc_shards_gpu_fit(&config->gpu->clocks[clock], launch->kernel);
     return kvc_gpu_launch_ns(config->gpu, config->pcie, fit, &work);
 }
 
@@ -723,7 +723,7 @@ static struct kvc_gpu_kernel measured_kernel(const struct kvc_megakv_costs *cost
                                              const struct kvc_gpu_work *work, double frac)
 {
     const struct kvc_pcie *pcie = costs->config->pcie;
-    double shortest_ns = launch->kernel == KVC_CUCKOO_SEARCH ? costs->search.y[0]
+    double shortest_ns = launch->kernel == KVC_SHARDS_SEARCH ? costs->search.y[0]
                          : launch->erases <= 0               ? costs->insert.y[0]
                          : launch->erases < launch->jobs     ? costs->insert.y[0] + costs->erase.y[0]
                                                              : costs->erase.y[0];
@@ -742,6 +742,6 @@ struct kvc_gpu_kernel kvc_megakv_kernel_of(const struct kvc_megakv_costs *costs,
     if (costs->measured) {
         return measured_kernel(costs, launch, &work, frac);
     }
-    const struct kvc_gpu_fit *fit = kvc_cuckoo_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
+    const struct kvc_gpu_fit *fit = kvc_shards_gpu_fit(&config->gpu->clocks[costs->clock], launch->kernel);
     return kvc_gpu_kernel_of(config->gpu, config->pcie, fit, &work, frac);
 }

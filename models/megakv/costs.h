@@ -35,8 +35,8 @@
 
 #include "kernels/index.h"
 #include "kernels/megakv/cuckoo.h"
-#include "models/cuckoo_store/cache.h"
-#include "models/cuckoo_store/launch.h"
+#include "models/shards/cache.h"
+#include "models/shards/launch.h"
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "sim/base/curve.h"
@@ -95,7 +95,7 @@ struct kvc_megakv_costs {
     double llc_frac;   /* Share of the items that senders find in the last-level cache. */
     double l2_frac;    /* Share of the index's lines that a GPU finds in its L2 cache; 0: not known. */
     double hot_frac;   /* Share of the requests that are for the most popular key, if l2_frac is known. */
-    struct kvc_cuckoo_lookup_mix
+    struct kvc_shards_lookup_mix
         lookup_mix; /* Mix that the closed form expects; 0 if nothing was measured. */
     /* Curves of the cost profile for the scenario's threads, memory and load of the index. */
     struct kvc_megakv_keyed_curve write, evict, evict_half_marked, read, read_checked, read_half_marked,
@@ -148,7 +148,7 @@ double kvc_megakv_evict_ns(const struct kvc_megakv_costs *costs, uint32_t key_by
 
 /* Returns the cost of answering a request. `lookup_mix` is the mix of the GETs in its batch. */
 struct kvc_cpu_cost kvc_megakv_send_cost(const struct kvc_megakv_costs *costs,
-                                         const struct kvc_cuckoo_lookup_mix *lookup_mix, int outcome,
+                                         const struct kvc_shards_lookup_mix *lookup_mix, int outcome,
                                          uint32_t key_bytes, uint32_t value_bytes);
 
 /* Return the load of receiving and answering a request on the socket's memory. The bytes of packets, jobs and
@@ -179,7 +179,7 @@ enum { KVC_MEGAKV_PASSING_BYTES = 16 + (8 + 1 + 8 + 4 + 8) + 64 };
 
 /* A launch of all streams. */
 struct kvc_megakv_launch_work {
-    enum kvc_cuckoo_kernel kernel;
+    enum kvc_shards_kernel kernel;
     double jobs;          /* Index jobs of all streams. */
     double erases;        /* Deletes among them. The other jobs of the kernel are inserts or searches. */
     double replaced_frac; /* Share of the inserts whose key the index has. */

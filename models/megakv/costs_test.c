@@ -63,7 +63,7 @@ Test(costs, answers_to_large_batches_cost_more)
 {
     const struct kvc_megakv_config config = {
         .threads = KVC_MEGAKV_OWN_THREADS, .buffers = BUFFERS, .streams = 7};
-    const struct kvc_cuckoo_lookup_mix mix = {0};
+    const struct kvc_shards_lookup_mix mix = {0};
     struct kvc_megakv_costs costs = costs_of(&config, 1);
     costs.read = constant(40);
     const struct {
@@ -123,7 +123,7 @@ static const struct kvc_megakv_config on_thread = {.index_on = KVC_MEGAKV_INDEX_
 static double search_ns(const struct kvc_megakv_costs *costs, double hit_frac)
 {
     const struct kvc_megakv_launch_work launch = {
-        .kernel = KVC_CUCKOO_SEARCH, .jobs = 1000, .hit_frac = hit_frac};
+        .kernel = KVC_SHARDS_SEARCH, .jobs = 1000, .hit_frac = hit_frac};
     return kvc_megakv_launch_ns(costs, &launch) / 1000;
 }
 
@@ -147,7 +147,7 @@ Test(launch_costs, changes_have_surprises_too)
 {
     struct kvc_megakv_costs costs = launch_costs_of(&on_thread);
     struct kvc_megakv_launch_work launch = {
-        .kernel = KVC_CUCKOO_INSERT, .jobs = 2000, .erases = 1000, .replaced_frac = 0.5, .erased_frac = 0.5};
+        .kernel = KVC_SHARDS_INSERT, .jobs = 2000, .erases = 1000, .replaced_frac = 0.5, .erased_frac = 0.5};
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 1000 * (8 + 21), 1e-6);
     costs.insert_half_replaced = per_job(40);
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 1000 * (8 + 40), 1e-6);
@@ -188,7 +188,7 @@ Test(megakv_costs, sets_write_in_address_order_and_are_not_answered)
     /* 12 bytes of the job, 16 of the payload and 24 of the item, each an eighth of a nanosecond. */
     cr_expect_float_eq(cost.stall_ns, (12 + 16 + 24) / 8.0, 1e-9);
     cr_expect_float_eq(kvc_megakv_evict_ns(&costs, 8, 8, 0), 12 / 8.0, 1e-9, "a job that deletes the victim");
-    cost = kvc_megakv_send_cost(&costs, &(struct kvc_cuckoo_lookup_mix){0}, KVC_MEGAKV_DONE, 8, 8);
+    cost = kvc_megakv_send_cost(&costs, &(struct kvc_shards_lookup_mix){0}, KVC_MEGAKV_DONE, 8, 8);
     cr_expect_eq(cost.compute_ns + cost.stall_ns, 0);
 }
 
@@ -196,7 +196,7 @@ Test(megakv_costs, get_writes_and_reads_a_record_and_compares)
 {
     struct kvc_megakv_config config = {.cpu = &plain_cpu, .dram = &plain_dram, .api = KVC_MEGAKV_GETK};
     const struct kvc_megakv_costs costs = {.config = &config, .core_speed = 1};
-    const struct kvc_cuckoo_lookup_mix mix = {0};
+    const struct kvc_shards_lookup_mix mix = {0};
     struct kvc_cpu_cost received = kvc_megakv_receive_cost(&costs, 1, KVC_OP_GET, 8, 8),
                         sent = kvc_megakv_send_cost(&costs, &mix, KVC_MEGAKV_HIT, 8, 8);
     config.api = KVC_MEGAKV_GET;

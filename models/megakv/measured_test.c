@@ -307,7 +307,7 @@ Test(measured, saturated_senders_read)
 }
 
 /* Returns the cost of a GET with a key of 8 bytes at its sender. */
-static double send_ns(struct setup *setup, int api, const struct kvc_cuckoo_lookup_mix *mix, int outcome,
+static double send_ns(struct setup *setup, int api, const struct kvc_shards_lookup_mix *mix, int outcome,
                       uint32_t value_bytes)
 {
     setup->options.api = api;
@@ -321,7 +321,7 @@ static double send_ns(struct setup *setup, int api, const struct kvc_cuckoo_look
 }
 
 /* Returns the time that a GET saves its sender if the client compares the keys. */
-static double saved_ns(struct setup *setup, const struct kvc_cuckoo_lookup_mix *mix, int outcome,
+static double saved_ns(struct setup *setup, const struct kvc_shards_lookup_mix *mix, int outcome,
                        uint32_t value_bytes)
 {
     return send_ns(setup, KVC_MEGAKV_GET, mix, outcome, value_bytes) -
@@ -329,13 +329,13 @@ static double saved_ns(struct setup *setup, const struct kvc_cuckoo_lookup_mix *
 }
 
 /* Reads whose reference bit is known, checked and marked, and reads among misses. */
-static const struct kvc_cuckoo_lookup_mix mixes[] = {{0, 0, 0}, {0, 1, 0.3}, {0, 0.5, 0.5}, {0.4, 0.2, 0.1}};
+static const struct kvc_shards_lookup_mix mixes[] = {{0, 0, 0}, {0, 1, 0.3}, {0, 0.5, 0.5}, {0.4, 0.2, 0.1}};
 
 Test(measured, getk_saves_exactly_the_measured_comparison)
 {
     struct setup setup = shared(3);
     add(&setup.devices.costs.compare, ITEM_BYTES, 6);
-    add(&setup.devices.costs.compare, 2 * kvc_cuckoo_touched_bytes(8, 24) - ITEM_BYTES, 14);
+    add(&setup.devices.costs.compare, 2 * kvc_shards_touched_bytes(8, 24) - ITEM_BYTES, 14);
     for (size_t i = 0; i < sizeof(mixes) / sizeof(*mixes); i++) {
         cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 8), 6, 1e-9);
         cr_expect_float_eq(saved_ns(&setup, &mixes[i], KVC_MEGAKV_HIT, 24), 10, 1e-9, "between points");
@@ -489,7 +489,7 @@ Test(measured, launches_by_load_and_streams)
         kvc_test_resolve(&setup.scenario, &setup.config);
         struct kvc_megakv_costs costs = kvc_megakv_costs_of(&setup.scenario);
         const struct kvc_megakv_launch_work launch = {
-            .kernel = KVC_CUCKOO_SEARCH, .jobs = 2000, .hit_frac = 1};
+            .kernel = KVC_SHARDS_SEARCH, .jobs = 2000, .hit_frac = 1};
         expect_near("1000 jobs in each of two streams", kvc_megakv_launch_ns(&costs, &launch), 1000 * ns[i],
                     0.001);
     }
@@ -510,7 +510,7 @@ Test(measured, launches_add_up)
     setup.devices.costs.replace = (struct kvc_megakv_cost_curve){0};
     per_job(&setup.devices.costs.replace, 12);
     struct kvc_megakv_costs costs = costs_of(&setup);
-    struct kvc_megakv_launch_work launch = {.kernel = KVC_CUCKOO_INSERT, .jobs = 3000};
+    struct kvc_megakv_launch_work launch = {.kernel = KVC_SHARDS_INSERT, .jobs = 3000};
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * insert_ns, 1e-6);
     launch.replaced_frac = 0.25;
     cr_expect_float_eq(kvc_megakv_launch_ns(&costs, &launch), 3000 * (0.75 * insert_ns + 0.25 * 12), 1e-6);
@@ -522,7 +522,7 @@ Test(measured, launches_add_up)
     double before_ns = 0;
     for (double jobs = 1; jobs < 1e5; jobs *= 2) {
         launch =
-            (struct kvc_megakv_launch_work){.kernel = KVC_CUCKOO_INSERT, .jobs = jobs, .erases = jobs / 2};
+            (struct kvc_megakv_launch_work){.kernel = KVC_SHARDS_INSERT, .jobs = jobs, .erases = jobs / 2};
         double ns = kvc_megakv_launch_ns(&costs, &launch);
         cr_expect_gt(ns, before_ns, "more jobs take longer");
         before_ns = ns;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "models/megakv/config.h"
 #include "models/megakv/cost_profile.h"
 #include "models/megakv/machine.h"
@@ -495,7 +495,7 @@ static enum kvc_status run(const struct kvc_run_context *context, struct kvc_dia
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
-    const struct kvc_cuckoo_store_params store = kvc_megakv_store_params_of(scenario);
+    const struct kvc_shards_params store = kvc_megakv_store_params_of(scenario);
     struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
     struct kvc_diag unused = {0};
     double window_ns = config->cycle_ns * config->delay;
@@ -504,7 +504,7 @@ static double memory_bytes(const struct kvc_scenario *scenario)
     }
     double writes =
         scenario->workload.set_frac * kvc_replica_requests(scenario, window_ns, predicted->throughput_mops);
-    double bytes = kvc_cuckoo_store_memory_bytes(scenario, &store, config->means.item_bytes, writes) +
+    double bytes = kvc_shards_memory_bytes(scenario, &store, config->means.item_bytes, writes) +
                    run_memory_bytes(scenario, predicted) +
                    kvc_replica_memory_bytes(scenario, window_ns, config->shards);
     free(predicted);
@@ -514,7 +514,7 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t seed, void **state,
                                const struct kvc_progress *progress, struct kvc_diag *diag)
 {
-    struct kvc_cuckoo_store *store = NULL;
+    struct kvc_shards *store = NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, seed, progress, &store, diag);
     *state = store;
     return status;
@@ -522,8 +522,8 @@ static enum kvc_status prepare(const struct kvc_scenario *scenario, uint64_t see
 
 static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
 {
-    const struct kvc_cuckoo_store_params params = kvc_megakv_store_params_of(scenario);
-    return kvc_cuckoo_store_sizes(&params, size);
+    const struct kvc_shards_params params = kvc_megakv_store_params_of(scenario);
+    return kvc_shards_sizes(&params, size);
 }
 
 static void platform(const struct kvc_scenario *scenario, struct kvc_platform *platform)

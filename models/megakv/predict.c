@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "kernels/megakv/slab.h"
-#include "models/cuckoo_store/cache.h"
+#include "models/shards/cache.h"
 #include "models/forecast.h"
 #include "models/latency.h"
 #include "models/megakv/closed_form.h"
@@ -113,14 +113,14 @@ static void add_filling(const struct kvc_megakv_costs *costs, const struct kvc_m
     if (config->database != NULL && (double)workload->keys <= items) { /* Only missing keys are stored. */
         return;
     }
-    if (config->shards * kvc_cuckoo_slots(config->index_bytes) < (double)workload->keys) {
+    if (config->shards * kvc_shards_slots(config->index_bytes) < (double)workload->keys) {
         return; /* The index loses keys first. */
     }
     if (sets_per_ns <= 0 || free_items <= 0 || workload->arrival == KVC_ARRIVAL_TRACE) {
         return;
     }
     double full_s = free_items / sets_per_ns * 1e-9;
-    double long_run_frac = 1 - kvc_cuckoo_lookup_mix_of(workload, items).missed_frac;
+    double long_run_frac = 1 - kvc_shards_lookup_mix_of(workload, items).missed_frac;
     kvc_metrics_set(&result->model, "slabs_full_after_s", full_s);
     kvc_metrics_set(&result->model, "hit_long_run_frac", long_run_frac);
     if (costs->hit_frac - long_run_frac > lost_hits_frac) {
@@ -170,7 +170,7 @@ static void add_notes(const struct kvc_scenario *scenario, double cycle_ns, stru
 }
 
 /* Returns the bytes of a request and its response on the wire. */
-static double wire_bytes_of(const struct kvc_nic *nic, const struct kvc_cuckoo_means *means)
+static double wire_bytes_of(const struct kvc_nic *nic, const struct kvc_shards_means *means)
 {
     double requests = kvc_nic_messages_per_frame(nic, means->request_bytes);
     double responses = kvc_nic_messages_per_frame(nic, means->response_bytes);
@@ -197,7 +197,7 @@ static double memory_ns(const struct kvc_scenario *scenario, const struct kvc_me
     bool on_gpu = costs->config->index_on == KVC_MEGAKV_INDEX_ON_GPU;
     struct kvc_dram_load sum = {0};
     for (int op = 0; op < KVC_OP_COUNT; op++) {
-        double frac = kvc_cuckoo_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
+        double frac = kvc_shards_op_frac(workload, op), hits = op == KVC_OP_GET ? costs->hit_frac : 1;
         const struct kvc_dram_load parts[] = {
             kvc_megakv_receive_load(costs, op, key_bytes, value_bytes),
             kvc_megakv_send_load(costs, kvc_megakv_usual_outcome(op), key_bytes, value_bytes),
@@ -381,7 +381,7 @@ void kvc_megakv_note_range(const struct kvc_scenario *scenario, double jobs_per_
                                  launches = kvc_megakv_cost_range_of(search);
     double mib = 0x1p20, item_bytes = config->means.item_bytes, key_bytes = config->means.key_bytes;
     double items_bytes = item_bytes * (double)workload->keys / config->shards;
-    double largest = kvc_cuckoo_touched_bytes(kvc_workload_key_bytes_max(workload),
+    double largest = kvc_shards_touched_bytes(kvc_workload_key_bytes_max(workload),
                                               kvc_workload_value_bytes_max(workload));
     double off = note(result, "frames", config->frame_mean, frames.size_low, frames.size_high, " requests",
                       kvc_megakv_cost_beyond_frac(receive, KVC_MEGAKV_BY_SIZE, config->frame_mean));

@@ -115,8 +115,8 @@ static void apply_writes(struct kvc_megakv_pipeline *pipeline, const struct kvc_
     }
     if (sets > 0) {
         uint64_t passed = socket->shard->slab_stats.clock_steps;
-        uint32_t evicted = kvc_cuckoo_store_write(simulation->store, socket->shard, batch, rows, sets,
-                                                  simulation->locations, simulation->evicted);
+        uint32_t evicted = kvc_shards_write(simulation->store, socket->shard, batch, rows, sets,
+                                            simulation->locations, simulation->evicted);
         for (uint32_t i = 0; i < sets; i++) {
             if (simulation->locations[i] != KVC_LOCATION_NONE) {
                 kvc_megakv_writes_insert(&socket->writes, batch->hash[rows[i]], simulation->locations[i]);
@@ -153,7 +153,7 @@ static struct frame_mix mix_of(const struct kvc_batch *batch, uint32_t first)
 /* Decides which rows run through the real data structures. */
 static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer *buffer, uint32_t first)
 {
-    const struct kvc_cuckoo_store *store = socket->simulation->store;
+    const struct kvc_shards *store = socket->simulation->store;
     struct kvc_batch *batch = buffer->batch;
     if (store->sampling.rate <= 1) {
         memset(buffer->sampled + first, store->sampling.rate == 1, batch->count - first);
@@ -163,7 +163,7 @@ static void mark_rows(struct kvc_megakv_socket *socket, struct kvc_megakv_buffer
         buffer->sampled[i] =
             kvc_sampling_keeps_request(&store->sampling, batch->key_id[i], &socket->thinning);
         if (buffer->sampled[i] && batch->key_id[i] < store->sampling.hot_keys) {
-            kvc_cuckoo_store_represent(store, socket->simulation->replica.source, batch, i);
+            kvc_shards_represent(store, socket->simulation->replica.source, batch, i);
         }
     }
 }
@@ -199,7 +199,7 @@ static double frame_bytes(const struct kvc_megakv_pipeline *pipeline, const stru
         return bytes;
     }
     for (uint32_t i = first; i < batch->count; i++) {
-        bytes += kvc_cuckoo_request_bytes(simulation->config->nic, batch->op[i], batch->key_bytes[i],
+        bytes += kvc_shards_request_bytes(simulation->config->nic, batch->op[i], batch->key_bytes[i],
                                           batch->value_bytes[i]);
     }
     return bytes;
@@ -491,7 +491,7 @@ static void update_costs(struct kvc_megakv_pipeline *pipeline)
         cost.stall_ns += op == KVC_OP_SET ? evict_ns(pipeline->socket, key_bytes, value_bytes) : 0;
         pipeline->receive_ns[op] = stretched_ns(pipeline, cost);
         pipeline->request_bytes[op] =
-            kvc_cuckoo_request_bytes(simulation->config->nic, op, key_bytes, value_bytes);
+            kvc_shards_request_bytes(simulation->config->nic, op, key_bytes, value_bytes);
     }
 }
 

@@ -113,11 +113,11 @@ static void report_imbalance(const struct kvc_megakv_simulation *simulation, str
 }
 
 /* Returns the sum of the shards' counters since preloading. */
-static struct kvc_megakv_counters counters_of(const struct kvc_cuckoo_store *store)
+static struct kvc_megakv_counters counters_of(const struct kvc_shards *store)
 {
     struct kvc_megakv_counters sum = {0};
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        const struct kvc_cuckoo_shard *shard = &store->shards[i];
+        const struct kvc_shard *shard = &store->shards[i];
         sum.searches += shard->index_stats.searches;
         sum.search_lines += shard->index_stats.search_lines;
         sum.inserts += shard->index_stats.inserts;
@@ -135,7 +135,7 @@ static struct kvc_megakv_counters counters_of(const struct kvc_cuckoo_store *sto
 }
 
 /* Returns the items of all shards. This reads a bit of every place in the slabs. */
-static uint64_t items_of(const struct kvc_cuckoo_store *store)
+static uint64_t items_of(const struct kvc_shards *store)
 {
     uint64_t items = 0;
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
@@ -268,14 +268,14 @@ void kvc_megakv_count(void *data, bool begins)
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_cuckoo_store *store = simulation->store;
+    const struct kvc_shards *store = simulation->store;
     const struct kvc_megakv_counters *first = &simulation->first_counters, *last = &simulation->last_counters;
     struct kvc_ratio before[RATIOS_MAX], after[RATIOS_MAX];
     uint32_t ratios = ratios_of(first, before);
     ratios_of(last, after);
     double used = 0, slots = 0, rate = (double)store->sampling.rate; /* Only one in `rate` is counted. */
     for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        const struct kvc_cuckoo_shard *shard = &store->shards[i];
+        const struct kvc_shard *shard = &store->shards[i];
         used += (double)kvc_index_used(shard->index);
         slots += (double)kvc_index_capacity(shard->index);
     }
@@ -305,7 +305,7 @@ static void note_filling(const struct kvc_megakv_simulation *simulation, struct 
     if (config->database != NULL && (double)simulation->scenario->workload.keys <= room) {
         return; /* Only missing keys are stored. */
     }
-    if (config->shards * kvc_cuckoo_slots(config->index_bytes) <
+    if (config->shards * kvc_shards_slots(config->index_bytes) <
         (double)simulation->scenario->workload.keys) {
         return; /* The index loses keys first. */
     }

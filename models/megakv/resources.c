@@ -45,17 +45,17 @@ uint32_t kvc_megakv_stages(const struct kvc_scenario *scenario, struct kvc_model
 
 /* Returns the copying part of a launch [ns]: the time that one of its streams, with `jobs` jobs, copies
  * alone, hidden by no kernel of the launch. */
-static double copying_ns(const struct kvc_pcie *pcie, enum kvc_cuckoo_kernel kernel, double jobs,
+static double copying_ns(const struct kvc_pcie *pcie, enum kvc_shards_kernel kernel, double jobs,
                          double copies_too)
 {
-    struct kvc_gpu_work work = kvc_cuckoo_gpu_work(kernel, jobs, 1, NULL);
+    struct kvc_gpu_work work = kvc_shards_gpu_work(kernel, jobs, 1, NULL);
     double copies = (work.in_bytes > 0) + (work.out_bytes > 0);
     return kvc_pcie_h2d_ns(pcie, work.in_bytes) + kvc_pcie_d2h_ns(pcie, work.out_bytes) +
            copies_too * copies * pcie->latency_ns;
 }
 
 static void speed_fit(struct kvc_gpu_fit *fit, const struct kvc_megakv_config *config,
-                      enum kvc_cuckoo_kernel kernel, double kernel_factor, double copy_factor)
+                      enum kvc_shards_kernel kernel, double kernel_factor, double copy_factor)
 {
     double job_ns = copying_ns(config->pcie, kernel, 1.0 / config->streams, 0);
     double none_ns = copying_ns(config->pcie, kernel, 1, 1) - copying_ns(config->pcie, kernel, 1, 0);
@@ -66,11 +66,11 @@ static void speed_fit(struct kvc_gpu_fit *fit, const struct kvc_megakv_config *c
 /* Makes the measured launches of a GPU faster. A search is measured by the jobs of one stream, an insert by
  * the jobs of all streams. */
 static void speed_launches(struct kvc_megakv_cost_curve *curve, const struct kvc_pcie *pcie,
-                           enum kvc_cuckoo_kernel kernel, double kernel_factor, double copy_factor)
+                           enum kvc_shards_kernel kernel, double kernel_factor, double copy_factor)
 {
     for (uint32_t i = 0; i < curve->count; i++) {
         struct kvc_megakv_cost_point *point = &curve->point[i];
-        double jobs = kernel == KVC_CUCKOO_SEARCH ? point->size : point->size / (double)point->threads;
+        double jobs = kernel == KVC_SHARDS_SEARCH ? point->size : point->size / (double)point->threads;
         point->ns =
             kvc_gpu_launch_speed_up(point->ns, copying_ns(pcie, kernel, jobs, 1), kernel_factor, copy_factor);
     }
@@ -84,8 +84,8 @@ static void speed_index(struct kvc_scenario *scenario, double kernel_factor, dou
     struct kvc_gpu *gpu = kvc_node_device(&scenario->node, &kvc_gpu_kind);
     struct kvc_megakv_cost_profile *costs = kvc_node_device(&scenario->node, &kvc_megakv_cost_profile_kind);
     for (uint32_t i = 0; i < gpu->clock_count; i++) {
-        speed_fit(&gpu->clocks[i].search, config, KVC_CUCKOO_SEARCH, kernel_factor, copy_factor);
-        speed_fit(&gpu->clocks[i].insert, config, KVC_CUCKOO_INSERT, kernel_factor, copy_factor);
+        speed_fit(&gpu->clocks[i].search, config, KVC_SHARDS_SEARCH, kernel_factor, copy_factor);
+        speed_fit(&gpu->clocks[i].insert, config, KVC_SHARDS_INSERT, kernel_factor, copy_factor);
     }
     if (costs != NULL) {
         struct kvc_megakv_cost_curve *const searches[] = {&costs->search, &costs->search_miss,
@@ -97,10 +97,10 @@ static void speed_index(struct kvc_scenario *scenario, double kernel_factor, dou
                                                                &costs->erase_miss,
                                                                &costs->erase_half_missed};
         for (size_t i = 0; i < sizeof(searches) / sizeof(*searches); i++) {
-            speed_launches(searches[i], config->pcie, KVC_CUCKOO_SEARCH, kernel_factor, copy_factor);
+            speed_launches(searches[i], config->pcie, KVC_SHARDS_SEARCH, kernel_factor, copy_factor);
         }
         for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
-            speed_launches(writes[i], config->pcie, KVC_CUCKOO_INSERT, kernel_factor, copy_factor);
+            speed_launches(writes[i], config->pcie, KVC_SHARDS_INSERT, kernel_factor, copy_factor);
         }
     }
 }

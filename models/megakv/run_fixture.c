@@ -13,7 +13,7 @@
 static enum kvc_status run(const struct kvc_scenario *scenario, const char *path, struct kvc_result *result)
 {
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
-    struct kvc_cuckoo_store *store = NULL;
+    struct kvc_shards *store = NULL;
     FILE *file = path != NULL ? fopen(path, "w") : NULL;
     struct kvc_timeline *timeline = file != NULL ? kvc_timeline_open(file, 1000000) : NULL;
     enum kvc_status status = kvc_megakv_store_create(scenario, seed, NULL, &store, NULL);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
@@ -460,10 +460,10 @@ static void open_placement(struct placement *setup)
     kvc_test_resolve(&setup->scenario, &setup->config);
 }
 
-static struct kvc_cuckoo_store *store_of(const struct placement *setup, uint64_t seed)
+static struct kvc_shards *store_of(const struct placement *setup, uint64_t seed)
 {
     struct kvc_diag diag = {0};
-    struct kvc_cuckoo_store *store = NULL;
+    struct kvc_shards *store = NULL;
     cr_assert_eq(kvc_megakv_store_create(&setup->scenario, seed, NULL, &store, &diag), KVC_OK, "%s",
                  diag.message);
     return store;
@@ -478,7 +478,7 @@ struct places {
 
 static struct places *places_of(const struct placement *setup, uint64_t seed)
 {
-    struct kvc_cuckoo_store *store = store_of(setup, seed);
+    struct kvc_shards *store = store_of(setup, seed);
     const struct kvc_source_params params = kvc_megakv_source_of(&setup->scenario, seed);
     struct kvc_source *source = kvc_source_create(&params, NULL);
     struct kvc_batch *batch = kvc_batch_create(KEYS, kvc_workload_key_stride(&setup->scenario.workload));
@@ -495,7 +495,7 @@ static struct places *places_of(const struct placement *setup, uint64_t seed)
     }
     kvc_batch_free(batch);
     kvc_source_free(source);
-    kvc_cuckoo_store_free(store);
+    kvc_shards_free(store);
     return places;
 }
 

@@ -5,7 +5,7 @@
 
 #include "sim/base/array.h"
 
-static struct kvc_megakv_launch *new_launch(enum kvc_cuckoo_kernel kernel)
+static struct kvc_megakv_launch *new_launch(enum kvc_shards_kernel kernel)
 {
     struct kvc_megakv_launch *launch = kvc_array_of(1, sizeof(*launch));
     launch->work.kernel = kernel;
@@ -19,7 +19,7 @@ static struct kvc_megakv_launch *swap(struct kvc_megakv_socket *socket)
 {
     struct kvc_megakv_buffer **buffers = socket->launched;
     uint32_t streams = socket->simulation->streams;
-    struct kvc_megakv_launch *launch = new_launch(KVC_CUCKOO_SEARCH);
+    struct kvc_megakv_launch *launch = new_launch(KVC_SHARDS_SEARCH);
     double rows = 0;
     for (uint32_t i = 0; i < streams; i++) {
         struct kvc_megakv_pipeline *pipeline = &socket->pipelines[i];
@@ -48,7 +48,7 @@ static struct kvc_megakv_launch *take_writes(struct kvc_megakv_socket *socket)
     if (socket->writes.jobs <= 0) {
         return NULL;
     }
-    struct kvc_megakv_launch *launch = new_launch(KVC_CUCKOO_INSERT);
+    struct kvc_megakv_launch *launch = new_launch(KVC_SHARDS_INSERT);
     launch->writes = socket->writes;
     launch->work.jobs = launch->writes.jobs;
     launch->work.erases = launch->writes.erase_jobs;
@@ -127,7 +127,7 @@ static void work_on_thread(struct kvc_megakv_socket *socket, struct kvc_megakv_l
     kvc_stalls_wait(&socket->first_core.stalls, start_ns);
     kvc_megakv_count_kernel(simulation, &launch->work, start_ns);
     double end_ns = kvc_engine_now_ns();
-    bool searching = launch->work.kernel == KVC_CUCKOO_SEARCH;
+    bool searching = launch->work.kernel == KVC_SHARDS_SEARCH;
     kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,
                       start_ns, end_ns);
     kvc_timeline_event(simulation->replica.context->timeline, socket->number, 0,

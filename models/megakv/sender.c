@@ -35,7 +35,7 @@ static void note_lookup_mix(struct kvc_megakv_pipeline *pipeline, const struct k
     }
     if (hits > 0) { /* Without any hit, the mix of the batch before remains. */
         pipeline->lookup_mix =
-            (struct kvc_cuckoo_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
+            (struct kvc_shards_lookup_mix){1 - hits / gets, (double)checked / hits, (double)marked / hits};
     }
 }
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "models/megakv/closed_form.h"
 #include "models/megakv/config.h"
 #include "models/megakv/costs.h"
@@ -264,14 +264,14 @@ struct kvc_megakv_pipeline {
     /* Sender. */
     /* Slowdown of its latest batch by other users of its devices. */
     double stretch;
-    struct kvc_cuckoo_lookup_mix lookup_mix; /* Outcomes of the latest batch's GETs. */
+    struct kvc_shards_lookup_mix lookup_mix; /* Outcomes of the latest batch's GETs. */
     struct kvc_megakv_core own_send_core, *send_core;
     double slowness; /* Time for a request relative to the mean sender's. */
 };
 
 struct kvc_megakv_socket {
     struct kvc_megakv_simulation *simulation;
-    struct kvc_cuckoo_shard *shard; /* NULL with functional = "off". */
+    struct kvc_shard *shard; /* NULL with functional = "off". */
     uint32_t number;
     char name[KVC_PLATFORM_NAME_MAX];
     struct kvc_megakv_pipeline *pipelines;
@@ -344,7 +344,7 @@ struct kvc_megakv_simulation {
     const struct kvc_megakv_config *config;
     struct kvc_megakv_behind behind; /* Mean requests to the store. */
     struct kvc_megakv_costs costs;
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     const struct kvc_platform *platform;
     struct kvc_socket *devices; /* Indexed by socket. */
     struct kvc_megakv_socket *sockets;

@@ -46,7 +46,7 @@ void kvc_megakv_search(struct kvc_megakv_socket *socket, struct kvc_megakv_buffe
 void kvc_megakv_insert(struct kvc_megakv_socket *socket, const struct kvc_megakv_writes *writes)
 {
     struct kvc_megakv_simulation *simulation = socket->simulation;
-    struct kvc_cuckoo_shard *shard = socket->shard;
+    struct kvc_shard *shard = socket->shard;
     if (shard == NULL) {
         return;
     }
@@ -97,7 +97,7 @@ void kvc_megakv_count_kernel(struct kvc_megakv_simulation *simulation,
 {
     const struct kvc_recorder *recorder = &simulation->replica.recorder;
     struct kvc_megakv_launches *launches =
-        work->kernel == KVC_CUCKOO_SEARCH ? &simulation->searched : &simulation->inserted;
+        work->kernel == KVC_SHARDS_SEARCH ? &simulation->searched : &simulation->inserted;
     double now_ns = kvc_engine_now_ns();
     if (work->jobs <= 0 || now_ns < recorder->from_ns || now_ns >= recorder->until_ns) {
         return;
@@ -158,7 +158,7 @@ static bool begin_part(struct kvc_megakv_stream *stream, double now_ns)
     work.hit_frac = kvc_megakv_hit_frac_since(socket, &before);
     /* The inserts of this launch run when it ends; the inserts of earlier launches stand in for them. */
     kvc_megakv_note_changes_since(socket, &(struct kvc_index_stats){0}, &work);
-    struct kvc_gpu_work all = kvc_cuckoo_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
+    struct kvc_gpu_work all = kvc_shards_gpu_work(work.kernel, work.jobs, config->streams, work.stats);
     double frac = job->jobs / work.jobs, copies = 1 + (all.out_bytes > 0),
            in_ns = kvc_pcie_h2d_ns(config->pcie, all.in_bytes),
            out_ns = kvc_pcie_d2h_ns(config->pcie, all.out_bytes);
@@ -184,7 +184,7 @@ static void end_part(struct kvc_megakv_stream *stream)
     struct kvc_megakv_simulation *simulation = socket->simulation;
     const struct kvc_megakv_job job = stream->jobs[stream->head++ % KVC_MEGAKV_STREAM_JOBS];
     struct kvc_megakv_launch *launch = job.launch;
-    bool searching = launch->work.kernel == KVC_CUCKOO_SEARCH;
+    bool searching = launch->work.kernel == KVC_SHARDS_SEARCH;
     double start_ns = stream->began_ns, end_ns = kvc_engine_now_ns();
     uint32_t row = stream->pipeline != NULL ? 1 + simulation->streams + stream->number : 0;
     kvc_recorder_busy(&simulation->replica.recorder, searching ? KVC_MEGAKV_SEARCH : KVC_MEGAKV_INSERT,

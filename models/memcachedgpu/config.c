@@ -6,7 +6,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "kernels/memcachedgpu/packet.h"
-#include "models/cuckoo_store/sizes.h"
+#include "models/shards/sizes.h"
 #include "sim/base/memo.h"
 #include "sim/devices/gpu_blocks.h"
 #include "sim/workload/sizes.h"
@@ -306,7 +306,7 @@ uint32_t kvc_memcachedgpu_rooms(const struct kvc_scenario *scenario, struct kvc_
     double keys = (double)scenario->workload.keys, ways = (double)config->options->ways;
     double entries = config->shards * (double)config->options->entries;
     bool sets = config->index == KVC_MEMCACHEDGPU_SETS;
-    double item_bytes = kvc_cuckoo_means_of(&scenario->workload, NULL, NULL, false).item_bytes;
+    double item_bytes = kvc_shards_means_of(&scenario->workload, NULL, NULL, false).item_bytes;
     room[0] =
         (struct kvc_model_room){.option = "system.entries",
                                 .size = (double)config->options->entries,

@@ -14,7 +14,7 @@ shift
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 registries='models/registry.c|kernels/index_kinds.c|kernels/index_kinds_cuda.c'
-kernel_users='models/cuckoo_store|models/composed' # rooms that use kernels of several stores by name
+kernel_users='models/shards|models/composed' # rooms that use kernels of several stores by name
 
 # Prints FILE:LINE: TEXT where a name stands alone or next to characters that are no letters, as in kvc_NAME_run. Tests
 # that use a store rightfully go to the file `tests`.
@@ -112,14 +112,14 @@ found=$(offenders "$tree" | sed 's/^\([^:]*\(:[0-9]*\)\{0,1\}\):.*/\1/' | xargs)
 [ "$(sort "$folder/tests" | xargs)" = 'sim/a_fuzz.c sim/a_test.c sim/a_test.sh sim/a_testing.sh' ] || { echo "FAILED: the list of tests"; exit 1; }
 rm "$folder/tests"
 
-mkdir -p "$tree"/{models/bluekv/{golden,real},kernels/bluekv,scenarios/papers/bluekv,models/cuckoo_store}
+mkdir -p "$tree"/{models/bluekv/{golden,real},kernels/bluekv,scenarios/papers/bluekv,models/shards}
 cd "$tree"
 printf '%s\n' '#include "models/bluekv/run.h"' '#include "kernels/redkv/a.h"' '#include "models/redkv/run.h"' >models/bluekv/real/a.c
 printf '%s\n' '#include "../redkv/run.h"' '#include "../run.h"' >models/bluekv/b.h
 printf '%s\n' '#include "kernels/redkv/a.h"' '#include "kernels/bluekv/b.h"' >kernels/bluekv/a.cu
 printf '%s\n' '# include "models/redkv/run.h"' >scenarios/papers/bluekv/a_test.c
-printf '%s\n' '#include "kernels/redkv/a.h"' '#include "models/redkv/run.h"' >models/cuckoo_store/a.c
-expected='kernels/bluekv/a.cu:1 models/bluekv/b.h:1 models/bluekv/real/a.c:3 models/cuckoo_store/a.c:2 scenarios/papers/bluekv/a_test.c:1'
+printf '%s\n' '#include "kernels/redkv/a.h"' '#include "models/redkv/run.h"' >models/shards/a.c
+expected='kernels/bluekv/a.cu:1 models/bluekv/b.h:1 models/bluekv/real/a.c:3 models/shards/a.c:2 scenarios/papers/bluekv/a_test.c:1'
 found=$(foreign_includes "$tree" | cut -d: -f1,2 | sort | xargs)
 [ "$found" = "$expected" ] || { printf 'FAILED: the search for includes finds %s\ninstead of %s\n' "$found" "$expected"; exit 1; }
 

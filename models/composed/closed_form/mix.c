@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/composed/closed_form/waits.h"
-#include "models/cuckoo_store/cache.h"
+#include "models/shards/cache.h"
 #include "sim/base/seeds.h"
 #include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
@@ -64,7 +64,7 @@ static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
     double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
     bool recent = (config->logs || config->fills) && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
     double held = recent ? recent_hit_frac(scenario, config->shards * fmin(items, config->slots))
-                         : kvc_cuckoo_hit_frac(&scenario->workload, config->shards * config->slots,
+                         : kvc_shards_hit_frac(&scenario->workload, config->shards * config->slots,
                                                config->shards * items);
     return held * kvc_composed_index_lines(config->index, load_frac).kept;
 }
@@ -82,7 +82,7 @@ static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac)
         return 0;
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        share = kvc_cuckoo_hit_frac(workload, INFINITY, items);
+        share = kvc_shards_hit_frac(workload, INFINITY, items);
     } else if ((kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0) {
         const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
         kvc_reuse_shares(workload, &reuse, &items, 1, &share);
@@ -103,7 +103,7 @@ struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scen
 /* ---- the mean request ---- */
 
 static void add_sample(struct kvc_composed_mix *mix, const struct kvc_composed_config *config,
-                       const struct kvc_cuckoo_size_sample *sample)
+                       const struct kvc_shards_size_sample *sample)
 {
     static const enum kvc_op ops[KVC_COMPOSED_KINDS] = {KVC_OP_GET, KVC_OP_GET, KVC_OP_GET, KVC_OP_SET,
                                                         KVC_OP_DELETE};
@@ -121,7 +121,7 @@ static void add_sample(struct kvc_composed_mix *mix, const struct kvc_composed_c
                                                                                    : 1);
         bool hit = class == KVC_COMPOSED_KIND_HOTS || class == KVC_COMPOSED_KIND_HITS,
              set = class == KVC_COMPOSED_KIND_SETS;
-        double touched_bytes = kvc_cuckoo_touched_bytes(sample->key_bytes, sample->value_bytes);
+        double touched_bytes = kvc_shards_touched_bytes(sample->key_bytes, sample->value_bytes);
         kind->requests += share;
         kind->ops[op] += share;
         kind->hits += hit ? share : 0;
@@ -136,7 +136,7 @@ static void add_sample(struct kvc_composed_mix *mix, const struct kvc_composed_c
                                    : 0;
         kind->items += hit ? share : 0;
         kind->item_lines +=
-            hit ? share * kvc_cuckoo_item_lines(config->dram, sample->key_bytes, sample->value_bytes) : 0;
+            hit ? share * kvc_shards_item_lines(config->dram, sample->key_bytes, sample->value_bytes) : 0;
     }
 }
 
@@ -188,7 +188,7 @@ static void set_stages(const struct kvc_composed_config *config, struct kvc_comp
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
     struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario)};
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
@@ -207,7 +207,7 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
         kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
                                (uint32_t)scenario->node.sockets, (uint32_t)scenario->cluster.virtual_nodes);
     mix.fullest = fullest_of(scenario, mix.shard_frac);
-    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(&scenario->workload, sample); i < count; i++) {
+    for (uint32_t i = 0, count = kvc_shards_sample_sizes(&scenario->workload, sample); i < count; i++) {
         add_sample(&mix, config, &sample[i]);
     }
     mix.warmup_ns = fmax(scenario->run.warmup_ns, 0);

@@ -162,7 +162,7 @@ static void time_gpu(struct kvc_dido_real_node *node, struct passes *passes,
 }
 
 /* Measures the tasks of a pipeline whose stages each have one core, all on the first core. */
-static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_cuckoo_store *store,
+static enum kvc_status measure_pipeline(const struct kvc_scenario *original, struct kvc_shards *store,
                                         bool apart, uint32_t queries, struct kvc_dido_real_costs *costs,
                                         struct kvc_diag *diag)
 {
@@ -273,7 +273,7 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
                                             const struct kvc_progress *progress,
                                             struct kvc_dido_real_costs *costs, struct kvc_diag *diag)
 {
-    struct kvc_cuckoo_store *store = NULL;
+    struct kvc_shards *store = NULL;
     double ratio[KVC_DIDO_TASKS];
     uint64_t seed = kvc_seed_of_replica(scenario->run.seed, 0);
     enum kvc_status status = measure_sharing(scenario, team, progress, ratio, diag);
@@ -297,7 +297,7 @@ enum kvc_status kvc_dido_real_costs_measure(const struct kvc_scenario *scenario,
         memcpy(costs[i].shared_ratio, ratio, sizeof(ratio));
     }
     free(rounds);
-    kvc_cuckoo_store_free(store);
+    kvc_shards_free(store);
     return status;
 }
 

@@ -16,7 +16,7 @@
 #define KVC_MODELS_DIDO_REAL_FORECAST_H
 
 #include "models/dido/pipeline.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "sim/base/diag.h"
 #include "sim/base/progress.h"
 #include "sim/scenario.h"

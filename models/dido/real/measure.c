@@ -185,7 +185,7 @@ static void report(const void *data, const struct kvc_measured_sum *sum, struct 
 
 /* A store and the node that works on it. */
 struct measuring {
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     struct kvc_dido_real_node *node;
 };
 
@@ -209,7 +209,7 @@ static void close_store(void *opened)
     struct measuring *measuring = opened;
     if (measuring != NULL) {
         kvc_dido_real_node_free(measuring->node);
-        kvc_cuckoo_store_free(measuring->store);
+        kvc_shards_free(measuring->store);
         free(measuring);
     }
 }

@@ -81,7 +81,7 @@ void kvc_dido_real_node_free(struct kvc_dido_real_node *node)
     for (uint32_t b = 0; b < node->batches; b++) {
         kvc_dido_real_batch_free(node->batch[b]);
     }
-    kvc_cuckoo_feed_free(&node->feed);
+    kvc_shards_feed_free(&node->feed);
     free(node);
 }
 
@@ -111,7 +111,7 @@ static struct kvc_dido_real_node *new_node(void)
 }
 
 struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *scenario,
-                                                     struct kvc_cuckoo_shard *shard, uint64_t feed_bytes,
+                                                     struct kvc_shard *shard, uint64_t feed_bytes,
                                                      struct kvc_diag *diag)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
@@ -135,7 +135,7 @@ struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *
         kvc_spsc_ring_push(&node->stage[0].in, node->batch[b]);
     }
     if (open_gpu(node, diag) != KVC_OK ||
-        kvc_cuckoo_feeds_create(scenario, config->frame_requests, feed_bytes, 1, &node->feed, diag) !=
+        kvc_shards_feeds_create(scenario, config->frame_requests, feed_bytes, 1, &node->feed, diag) !=
             KVC_OK) {
         kvc_dido_real_node_free(node);
         return NULL;

@@ -11,8 +11,8 @@
 #include "models/dido/config.h"
 #include "models/dido/real/gpu.h"
 #include "models/dido/real/work.h"
-#include "models/cuckoo_store/feed.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/feed.h"
+#include "models/shards/store.h"
 #include "sim/base/spsc_ring.h"
 #include "sim/metrics/histogram.h"
 
@@ -55,7 +55,7 @@ struct kvc_dido_real_worker {
 
 struct kvc_dido_real_node {
     struct kvc_dido_real_store store;
-    struct kvc_cuckoo_feed feed;
+    struct kvc_shards_feed feed;
     struct kvc_dido_real_gpu *gpu; /* NULL: no stage is on the GPU. */
     atomic_bool failed;            /* The GPU has failed. */
     uint32_t stages, workers, batches;
@@ -102,7 +102,7 @@ void kvc_dido_real_node_free(struct kvc_dido_real_node *node); /* NULL is allowe
  * allows it. Returns NULL with KVC_ERR_RUNTIME if memory is short for the feed or the GPU refuses to share
  * the store, and with KVC_ERR_SCENARIO for an arrival that cannot be played. */
 struct kvc_dido_real_node *kvc_dido_real_node_create(const struct kvc_scenario *scenario,
-                                                     struct kvc_cuckoo_shard *shard, uint64_t feed_bytes,
+                                                     struct kvc_shard *shard, uint64_t feed_bytes,
                                                      struct kvc_diag *diag);
 
 /* Starts the clock of the node. */

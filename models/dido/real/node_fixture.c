@@ -77,7 +77,7 @@ void kvc_test_node_open(struct kvc_test_node *test)
 void kvc_test_node_close(struct kvc_test_node *test)
 {
     kvc_dido_real_node_free(test->node);
-    kvc_cuckoo_store_free(test->store);
+    kvc_shards_free(test->store);
 }
 
 void kvc_test_node_drain(struct kvc_test_node *test)

@@ -13,7 +13,7 @@ struct kvc_test_node {
     struct kvc_gpu gpu;
     struct kvc_nic nic;
     uint64_t feed_bytes;
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     struct kvc_dido_real_node *node;
 };
 

@@ -133,7 +133,7 @@ Test(node, the_index_loses_what_the_slabs_evict)
     kvc_test_node_open(&test);
     take_turns(&test);
     struct kvc_test_answers answers = kvc_test_node_answers(&test);
-    const struct kvc_cuckoo_shard *shard = &test.store->shards[0];
+    const struct kvc_shard *shard = &test.store->shards[0];
     uint64_t items = kvc_megakv_slab_used_items(shard->slab), elements = kvc_index_used(shard->index);
     expect_all_answered(&test, &answers);
     cr_expect_gt(answers.sets, 4 * items, "%llu SETs filled the store", (unsigned long long)answers.sets);

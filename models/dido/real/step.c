@@ -33,7 +33,7 @@ static void receive(struct kvc_dido_real_node *node, struct kvc_dido_real_batch 
     kvc_dido_real_batch_clear(batch);
     batch->began_ns = start_ns;
     while (batch->rows < most) {
-        const struct kvc_cuckoo_feed_frame *frame = &node->feed.frame[node->next_frame];
+        const struct kvc_shards_feed_frame *frame = &node->feed.frame[node->next_frame];
         double sent_ns = node->saturating ? start_ns : node->lap_ns + frame->sent_ns;
         if (sent_ns > start_ns) {
             break;

@@ -38,7 +38,7 @@ void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *qu
 }
 
 void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
-                                         struct kvc_cuckoo_shard *shard, const uint64_t *hash, uint32_t count,
+                                         struct kvc_shard *shard, const uint64_t *hash, uint32_t count,
                                          uint32_t *location)
 {
     (void)queues;
@@ -65,7 +65,7 @@ void kvc_megakv_real_device_array_free(bool on_gpu, void *array)
 }
 
 enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
-                                                  struct kvc_cuckoo_shard *shard, struct kvc_diag *diag)
+                                                  struct kvc_shard *shard, struct kvc_diag *diag)
 {
     (void)scenario;
     (void)shard;
@@ -123,7 +123,7 @@ void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *qu
 }
 
 void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
-                                         struct kvc_cuckoo_shard *shard, const uint64_t *hash, uint32_t count,
+                                         struct kvc_shard *shard, const uint64_t *hash, uint32_t count,
                                          uint32_t *location)
 {
     if (queues->on_gpu && count > 0) {
@@ -180,7 +180,7 @@ static void copy_entries(const struct kvc_workload *workload, struct kvc_source 
     }
 }
 
-static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kvc_cuckoo_shard *shard,
+static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kvc_shard *shard,
                                   struct kvc_index *device, struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -205,7 +205,7 @@ static enum kvc_status move_index(const struct kvc_scenario *scenario, struct kv
 }
 
 enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
-                                                  struct kvc_cuckoo_shard *shard, struct kvc_diag *diag)
+                                                  struct kvc_shard *shard, struct kvc_diag *diag)
 {
     struct kvc_cuda_device gpu;
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "kernels/megakv/cuckoo.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 
 /* Creates an empty index. Returns NULL if the parameters are wrong or memory is short. */
 struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_megakv_cuckoo_params *params);
@@ -15,7 +15,7 @@ struct kvc_index *kvc_megakv_real_device_index(bool on_gpu, const struct kvc_meg
  * GPU, the program was built without CUDA, the GPU's memory is too small, or entries were lost; the index
  * then stays where it was. */
 enum kvc_status kvc_megakv_real_device_move_index(const struct kvc_scenario *scenario,
-                                                  struct kvc_cuckoo_shard *shard, struct kvc_diag *diag);
+                                                  struct kvc_shard *shard, struct kvc_diag *diag);
 
 /* Queues of searches that run at the same time, one for each pipeline; on the GPU each queue is a CUDA
  * stream. */
@@ -29,7 +29,7 @@ void kvc_megakv_real_device_queues_free(struct kvc_megakv_real_device_queues *qu
 /* Begins a search. The arrays come from kvc_megakv_real_device_array and must not change before
  * kvc_megakv_real_device_search_end. Searches on the GPU do not count in the shard's statistics. */
 void kvc_megakv_real_device_search_begin(struct kvc_megakv_real_device_queues *queues, uint32_t queue,
-                                         struct kvc_cuckoo_shard *shard, const uint64_t *hash, uint32_t count,
+                                         struct kvc_shard *shard, const uint64_t *hash, uint32_t count,
                                          uint32_t *location);
 
 /* Waits for all searches that have begun. Returns false if the device failed. */

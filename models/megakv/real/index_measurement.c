@@ -37,7 +37,7 @@ enum found { NONE, A_RANDOM_HALF, ALL };
 struct bench {
     const struct kvc_megakv_index_options *params;
     struct kvc_megakv_watching watching;
-    struct kvc_cuckoo_shard shard; /* Only the index of the shard is used. */
+    struct kvc_shard shard; /* Only the index of the shard is used. */
     struct kvc_megakv_real_device_queues *queues;
     uint64_t *hash[STREAMS_MAX];
     uint32_t *location[STREAMS_MAX], *erased;

@@ -71,7 +71,7 @@ static uint64_t feed_bytes(const struct kvc_scenario *scenario)
 /* A store and the node that works on it. */
 struct measuring {
     const struct kvc_megakv_config *config;
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     struct kvc_megakv_real_node node;
 };
 
@@ -89,7 +89,7 @@ static enum kvc_status open_store(const struct kvc_scenario *scenario, const str
     if (status != KVC_OK) {
         return status;
     }
-    struct kvc_cuckoo_shard *shard = &measuring->store->shards[0];
+    struct kvc_shard *shard = &measuring->store->shards[0];
     kvc_megakv_slab_touch(shard->slab);
     if (on_gpu) {
         status = kvc_megakv_real_device_move_index(scenario, shard, diag);
@@ -106,7 +106,7 @@ static void close_store(void *opened)
     struct measuring *measuring = opened;
     if (measuring != NULL) {
         kvc_megakv_real_node_close(&measuring->node);
-        kvc_cuckoo_store_free(measuring->store);
+        kvc_shards_free(measuring->store);
         free(measuring);
     }
 }
@@ -250,7 +250,7 @@ static void report_launches(const struct kvc_measured_sum *sum, const struct kvc
 /* Adds the counts of the pipelines' data structures over the whole run. */
 static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_result *result)
 {
-    const struct kvc_cuckoo_shard *shard = node->shard;
+    const struct kvc_shard *shard = node->shard;
     const struct kvc_index_stats *index = &shard->index_stats;
     struct kvc_megakv_slab_stats slab = {0};
     uint64_t rejected = 0;

@@ -57,12 +57,12 @@ static bool open_jobs(struct kvc_megakv_real_node *node)
 static enum kvc_status open_feeds(struct kvc_megakv_real_node *node, const struct kvc_scenario *scenario,
                                   uint64_t feed_bytes, struct kvc_diag *diag)
 {
-    struct kvc_cuckoo_feed feeds[KVC_MEGAKV_REAL_PIPELINES_MAX];
+    struct kvc_shards_feed feeds[KVC_MEGAKV_REAL_PIPELINES_MAX];
     uint32_t asked = kvc_megakv_config_of(scenario)->frame_requests;
     uint32_t frame_requests =
         asked < KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX ? asked : KVC_MEGAKV_REAL_FRAME_REQUESTS_MAX;
     enum kvc_status status =
-        kvc_cuckoo_feeds_create(scenario, frame_requests, feed_bytes, node->count, feeds, diag);
+        kvc_shards_feeds_create(scenario, frame_requests, feed_bytes, node->count, feeds, diag);
     for (uint32_t i = 0; status == KVC_OK && i < node->count; i++) {
         node->pipeline[i]->feed = feeds[i];
     }
@@ -70,7 +70,7 @@ static enum kvc_status open_feeds(struct kvc_megakv_real_node *node, const struc
 }
 
 enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
-                                          const struct kvc_scenario *scenario, struct kvc_cuckoo_shard *shard,
+                                          const struct kvc_scenario *scenario, struct kvc_shard *shard,
                                           bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
@@ -104,7 +104,7 @@ void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node)
         for (int b = 0; b < KVC_MEGAKV_REAL_BUFFERS_MAX; b++) {
             kvc_megakv_real_buffer_close(&pipeline->buffers[b]);
         }
-        kvc_cuckoo_feed_free(&pipeline->feed);
+        kvc_shards_feed_free(&pipeline->feed);
         kvc_megakv_real_answerer_close(&pipeline->answerer);
         free(pipeline->writes);
         free(pipeline);

@@ -8,9 +8,9 @@
 #include "models/megakv/real/answer.h"
 #include "models/megakv/real/buffer.h"
 #include "models/megakv/real/device.h"
-#include "models/cuckoo_store/feed.h"
+#include "models/shards/feed.h"
 #include "models/megakv/real/receive.h"
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 #include "sim/base/spsc_ring.h"
 
 enum { KVC_MEGAKV_REAL_PIPELINES_MAX = 64, KVC_MEGAKV_REAL_BUFFERS_MAX = 16 };
@@ -25,7 +25,7 @@ struct kvc_megakv_real_node;
 
 struct kvc_megakv_real_pipeline {
     struct kvc_megakv_real_node *node;
-    struct kvc_cuckoo_feed feed;
+    struct kvc_shards_feed feed;
     struct kvc_megakv_real_buffer buffers[KVC_MEGAKV_REAL_BUFFERS_MAX];
     struct kvc_spsc_ring free;   /* Buffers from the sender to the receiver. */
     struct kvc_spsc_ring filled; /* Buffers from the receiver to the scheduler. */
@@ -58,7 +58,7 @@ struct kvc_megakv_real_pipeline {
 };
 
 struct kvc_megakv_real_node {
-    struct kvc_cuckoo_shard *shard;
+    struct kvc_shard *shard;
     bool on_gpu; /* Whether the index is on the GPU. */
     uint64_t hash_seed;
     double cycle_ns;
@@ -94,7 +94,7 @@ struct kvc_megakv_real_node {
  * `feed_bytes` for each pipeline. Returns KVC_ERR_RUNTIME if memory is short, and KVC_ERR_SCENARIO for an
  * arrival that cannot be played. The node must be closed even after an error. */
 enum kvc_status kvc_megakv_real_node_open(struct kvc_megakv_real_node *node,
-                                          const struct kvc_scenario *scenario, struct kvc_cuckoo_shard *shard,
+                                          const struct kvc_scenario *scenario, struct kvc_shard *shard,
                                           bool on_gpu, uint64_t feed_bytes, struct kvc_diag *diag);
 void kvc_megakv_real_node_close(struct kvc_megakv_real_node *node); /* A zeroed node is allowed. */
 

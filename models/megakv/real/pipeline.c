@@ -45,7 +45,7 @@ double kvc_megakv_real_receiver_step(void *data)
 {
     struct kvc_megakv_real_pipeline *pipeline = data;
     const struct kvc_megakv_real_node *node = pipeline->node;
-    const struct kvc_cuckoo_feed_frame *frame = &pipeline->feed.frame[pipeline->frame];
+    const struct kvc_shards_feed_frame *frame = &pipeline->feed.frame[pipeline->frame];
     double due_ns = pipeline->lap_ns + frame->sent_ns, start_ns = now_ns(node);
     swap_if_asked(pipeline);
     struct kvc_megakv_real_buffer *buffer = pipeline->filling;
@@ -116,7 +116,7 @@ void kvc_megakv_real_search_buffers(struct kvc_megakv_real_node *node,
 
 void kvc_megakv_real_insert_waiting(struct kvc_megakv_real_node *node)
 {
-    struct kvc_cuckoo_shard *shard = node->shard;
+    struct kvc_shard *shard = node->shard;
     double start_ns = now_ns(node);
     if (node->inserts + node->erases == 0) {
         return;

@@ -16,7 +16,7 @@ struct fixture {
     struct kvc_scenario scenario;
     struct kvc_megakv_options options;
     struct kvc_megakv_config config;
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     struct kvc_megakv_real_node *node;
 };
 
@@ -61,7 +61,7 @@ static void close_fixture(struct fixture *fixture)
 {
     kvc_megakv_real_node_close(fixture->node);
     free(fixture->node);
-    kvc_cuckoo_store_free(fixture->store);
+    kvc_shards_free(fixture->store);
 }
 
 /* Works for `seconds`, all of which is measured time. Returns the time that it took. */

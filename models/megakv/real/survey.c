@@ -81,7 +81,7 @@ static struct kvc_megakv_cost_point place_of(const struct kvc_megakv_survey *sur
 static double touched_bytes(const struct kvc_megakv_survey *survey)
 {
     const struct kvc_megakv_testbench_options *params = &survey->testbench.params;
-    return kvc_cuckoo_touched_bytes(params->key_bytes, params->value_bytes);
+    return kvc_shards_touched_bytes(params->key_bytes, params->value_bytes);
 }
 
 /* Measures a point over the item's bytes, at a footprint. */

@@ -119,7 +119,7 @@ void kvc_megakv_testbench_close(struct kvc_megakv_testbench *testbench)
     for (int load = 0; load <= (int)testbench->params.last_load; load++) {
         kvc_megakv_real_node_close(&testbench->node[load]);
     }
-    kvc_cuckoo_store_free(testbench->store);
+    kvc_shards_free(testbench->store);
 }
 
 /* ---- the tasks of a round ---- */

@@ -87,7 +87,7 @@ struct kvc_megakv_testbench {
     struct kvc_megakv_options options;
     struct kvc_megakv_config config[KVC_MEGAKV_TESTBENCH_LOADS];
     struct kvc_scenario scenario[KVC_MEGAKV_TESTBENCH_LOADS];
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     struct kvc_megakv_real_node node[KVC_MEGAKV_TESTBENCH_LOADS]; /* All nodes work on the same store. */
     struct kvc_thread_pool *pool;
     struct kvc_megakv_testbench_work

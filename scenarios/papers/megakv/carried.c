@@ -92,7 +92,7 @@ static double launch_us(const struct kvc_scenario *scenario, enum kernel kernel,
 {
     struct kvc_megakv_costs costs = kvc_megakv_costs_of(scenario);
     struct kvc_megakv_launch_work work = {
-        .kernel = kernel == INSERT ? KVC_CUCKOO_INSERT : KVC_CUCKOO_SEARCH, .jobs = jobs, .stats = &stats};
+        .kernel = kernel == INSERT ? KVC_SHARDS_INSERT : KVC_SHARDS_SEARCH, .jobs = jobs, .stats = &stats};
     if (kernel == COPIED_SEARCH) {
         return kvc_megakv_launch_ns(&costs, &work) * 1e-3;
     }

@@ -34,9 +34,9 @@ struct bare {
 };
 
 /* One batch of one shard, end to end; returns its requests. */
-static uint32_t bare_batch(struct bare *bare, struct kvc_cuckoo_store *store, uint32_t shard_number)
+static uint32_t bare_batch(struct bare *bare, struct kvc_shards *store, uint32_t shard_number)
 {
-    struct kvc_cuckoo_shard *shard = &store->shards[shard_number];
+    struct kvc_shard *shard = &store->shards[shard_number];
     struct kvc_batch *batch = bare->batch;
     uint32_t gets = 0, sets = 0;
     batch->count = 0;
@@ -72,7 +72,7 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_cuckoo_store *store, ui
     }
     bare->gets += gets;
     uint32_t evicted =
-        kvc_cuckoo_store_write(store, shard, batch, bare->rows, sets, bare->write_location, bare->evicted);
+        kvc_shards_write(store, shard, batch, bare->rows, sets, bare->write_location, bare->evicted);
     for (uint32_t i = 0; i < evicted; i++) {
         bare->erase_hash[i] = bare->evicted[i].hash;
         bare->erase_location[i] = bare->evicted[i].location;
@@ -86,7 +86,7 @@ static uint32_t bare_batch(struct bare *bare, struct kvc_cuckoo_store *store, ui
 }
 
 /* Generates and runs `requests` requests; returns ns per request. */
-static double bare_run(const struct kvc_scenario *scenario, struct kvc_cuckoo_store *store, uint64_t requests,
+static double bare_run(const struct kvc_scenario *scenario, struct kvc_shards *store, uint64_t requests,
                        uint64_t seed)
 {
     struct kvc_diag diag = {0};
@@ -131,8 +131,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Half of the bare runs before the simulation, half after it: the machine's speed drifts. */
-static void bare_runs(const struct kvc_scenario *scenario, struct kvc_cuckoo_store *store, int first,
-                      double *ns)
+static void bare_runs(const struct kvc_scenario *scenario, struct kvc_shards *store, int first, double *ns)
 {
     for (int i = first; i < first + BARE_RUNS / 2; i++) {
         ns[i] = bare_run(scenario, store, REQUESTS, (uint64_t)i);
@@ -147,7 +146,7 @@ int main(int argc, char **argv)
     struct kvc_diag diag = {0};
     struct kvc_overrides overrides = {0};
     struct kvc_loaded *loaded = NULL;
-    struct kvc_cuckoo_store *store = NULL;
+    struct kvc_shards *store = NULL;
     struct kvc_result *result = calloc(1, sizeof(*result));
     enum kvc_status status = result != NULL ? KVC_OK : KVC_ERR_RUNTIME;
     for (int i = 2; i < argc && status == KVC_OK; i++) {
@@ -191,7 +190,7 @@ int main(int argc, char **argv)
            (result->wall_s - result->source_wall_s - result->kernel_wall_s - result->engine_wall_s) /
                requests * 1e9);
     printf("  simulation/bare  %8.2f (target at most 1.25)\n", run_ns / bare_ns);
-    kvc_cuckoo_store_free(store);
+    kvc_shards_free(store);
     kvc_loaded_free(loaded);
     kvc_overrides_clear(&overrides);
     free(result);

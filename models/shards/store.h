@@ -7,8 +7,8 @@
  * store, and evict as often. The store runs all requests for the sampled keys. It also runs a sample of the
  * requests for hot keys, with the representative of the hot key in its place. Each request that runs stands
  * for as many requests as the sampling rate says. */
-#ifndef KVC_MODELS_CUCKOO_STORE_STORE_H
-#define KVC_MODELS_CUCKOO_STORE_STORE_H
+#ifndef KVC_MODELS_SHARDS_STORE_H
+#define KVC_MODELS_SHARDS_STORE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,12 +23,12 @@
 #include "sim/workload/source/source.h"
 
 /* Returns the location of a key in the index of a store without slabs, which nobody reads. */
-static inline uint32_t kvc_cuckoo_store_place(uint64_t hash)
+static inline uint32_t kvc_shards_place(uint64_t hash)
 {
     return (uint32_t)hash & 0x7fffffff;
 }
 
-struct kvc_cuckoo_shard {
+struct kvc_shard {
     struct kvc_index *index;
     struct kvc_megakv_slab *slab; /* NULL: the store has none. */
     struct kvc_item_log *log;     /* NULL: the store has none. */
@@ -38,19 +38,19 @@ struct kvc_cuckoo_shard {
     uint64_t read;     /* GETs that read the slabs. */
 };
 
-struct kvc_cuckoo_store {
+struct kvc_shards {
     uint32_t shard_count;
-    struct kvc_cuckoo_shard *shards; /* NULL with functional = "off". */
-    struct kvc_sampling sampling;    /* The rate is 0 with functional = "off". */
-    uint64_t *representative;        /* The key that stands for each hot key; NULL: no key is hot. */
-    struct kvc_batch *stand_in;      /* One row: the representative that was looked up last. */
+    struct kvc_shard *shards;     /* NULL with functional = "off". */
+    struct kvc_sampling sampling; /* The rate is 0 with functional = "off". */
+    uint64_t *representative;     /* The key that stands for each hot key; NULL: no key is hot. */
+    struct kvc_batch *stand_in;   /* One row: the representative that was looked up last. */
     uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. NULL:
                               the slabs keep no values. */
     double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };
 
 /* The parameters of a store. */
-struct kvc_cuckoo_store_params {
+struct kvc_shards_params {
     uint32_t sockets;                  /* Shards of a node. */
     const struct kvc_index_kind *kind; /* Kind of the index; NULL: the cuckoo table. */
     double index_bytes;                /* Size of a shard's index. */
@@ -64,38 +64,36 @@ struct kvc_cuckoo_store_params {
 
 /* Returns the memory of all shards after they have stored their keys and `writes` more items during the run
  * [bytes]. Items take `item_bytes` on average. */
-double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
-                                     const struct kvc_cuckoo_store_params *params, double item_bytes,
-                                     double writes);
+double kvc_shards_memory_bytes(const struct kvc_scenario *scenario, const struct kvc_shards_params *params,
+                               double item_bytes, double writes);
 
 /* Frees a store. NULL is allowed. */
-void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store);
+void kvc_shards_free(struct kvc_shards *store);
 
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
  * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns an error if the workload's
  * keys cannot be read, and exits with status 3 if memory is short. */
-enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
-                                        const struct kvc_cuckoo_store_params *params, uint64_t seed,
-                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
-                                        struct kvc_diag *diag);
+enum kvc_status kvc_shards_create(const struct kvc_scenario *scenario, const struct kvc_shards_params *params,
+                                  uint64_t seed, const struct kvc_progress *progress,
+                                  struct kvc_shards **store, struct kvc_diag *diag);
 
 /* Lists the parameters for struct kvc_model's `sizes`, and returns their number. */
-uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, double *size);
+uint32_t kvc_shards_sizes(const struct kvc_shards_params *params, double *size);
 
 /* Replaces the hot key in a row by its representative. */
-void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const struct kvc_source *source,
-                                struct kvc_batch *batch, uint32_t row);
+void kvc_shards_represent(const struct kvc_shards *store, const struct kvc_source *source,
+                          struct kvc_batch *batch, uint32_t row);
 
 /* Writes the items of the rows rows[0] to rows[count - 1] of `batch` into the shard's slabs. Sets location[i]
  * to the location of row rows[i], or to KVC_LOCATION_NONE if the slabs had no memory for it. Lists the items
  * that were evicted in `evicted` and returns their number, at most `count`. */
-uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
-                                const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
-                                uint32_t *location, struct kvc_megakv_slab_evicted *evicted);
+uint32_t kvc_shards_write(const struct kvc_shards *store, struct kvc_shard *shard,
+                          const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
+                          uint32_t *location, struct kvc_megakv_slab_evicted *evicted);
 
 /* Appends the item of a row to the shard's log, for which kvc_item_log_evict() has made room. Returns its
  * location, or KVC_LOCATION_NONE if it is larger than the log. Exits with status 3 if memory is short. */
-uint32_t kvc_cuckoo_store_append(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
-                                 const struct kvc_batch *batch, uint32_t row);
+uint32_t kvc_shards_append(const struct kvc_shards *store, struct kvc_shard *shard,
+                           const struct kvc_batch *batch, uint32_t row);
 
 #endif

@@ -1,4 +1,4 @@
-#include "models/cuckoo_store/launch.h"
+#include "models/shards/launch.h"
 
 #include <math.h>
 
@@ -17,20 +17,20 @@ static const double jobs_per_warp = 16;
 /* A processing unit has a thread per slot (sec. 4.3.1). */
 enum { THREADS_PER_JOB = KVC_MEGAKV_CUCKOO_SLOTS };
 
-const struct kvc_gpu_fit *kvc_cuckoo_gpu_fit(const struct kvc_gpu_clock *clock, enum kvc_cuckoo_kernel kernel)
+const struct kvc_gpu_fit *kvc_shards_gpu_fit(const struct kvc_gpu_clock *clock, enum kvc_shards_kernel kernel)
 {
     if (clock->search.ns_per_op <= 0) {
         return NULL;
     }
-    return kernel == KVC_CUCKOO_SEARCH ? &clock->search : &clock->insert;
+    return kernel == KVC_SHARDS_SEARCH ? &clock->search : &clock->insert;
 }
 
-struct kvc_gpu_work kvc_cuckoo_gpu_work(enum kvc_cuckoo_kernel kernel, double jobs, uint32_t streams,
+struct kvc_gpu_work kvc_shards_gpu_work(enum kvc_shards_kernel kernel, double jobs, uint32_t streams,
                                         const struct kvc_index_stats *stats)
 {
     /* These hold for the closed form and before the first launch: the primary bucket holds most keys of a
      * half-full table, and an insert reads both buckets and writes one. */
-    bool searches = kernel == KVC_CUCKOO_SEARCH;
+    bool searches = kernel == KVC_SHARDS_SEARCH;
     double written = searches ? 0 : 1, buckets = searches ? 1.5 : 3, read = buckets - written;
     if (stats != NULL && searches && stats->searches > 0) {
         buckets = read = (double)stats->search_lines / (double)stats->searches;
@@ -55,10 +55,10 @@ struct kvc_gpu_work kvc_cuckoo_gpu_work(enum kvc_cuckoo_kernel kernel, double jo
     };
 }
 
-void kvc_cuckoo_gpu_caches(enum kvc_cuckoo_kernel kernel, double l2_frac, double hot_frac,
+void kvc_shards_gpu_caches(enum kvc_shards_kernel kernel, double l2_frac, double hot_frac,
                            struct kvc_gpu_work *work)
 {
     double warps = work->jobs / jobs_per_warp * (1 - pow(1 - hot_frac, jobs_per_warp));
     work->l2_frac = l2_frac;
-    *(kernel == KVC_CUCKOO_SEARCH ? &work->hot_reads : &work->hot_writes) = warps;
+    *(kernel == KVC_SHARDS_SEARCH ? &work->hot_reads : &work->hot_writes) = warps;
 }

@@ -1,4 +1,4 @@
-#include "models/cuckoo_store/store.h"
+#include "models/shards/store.h"
 
 #include <errno.h>
 #include <math.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "kernels/pages.h"
-#include "models/cuckoo_store/cache.h"
-#include "models/cuckoo_store/sizes.h"
+#include "models/shards/cache.h"
+#include "models/shards/sizes.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
 #include "sim/base/rng.h"
@@ -23,7 +23,7 @@ enum {
     ITEM_SIZES = (1 << 20) / ITEM_STEP + 1,
 };
 
-static struct kvc_megakv_slab_params slab_params_of(const struct kvc_cuckoo_store_params *params,
+static struct kvc_megakv_slab_params slab_params_of(const struct kvc_shards_params *params,
                                                     uint64_t hash_seed)
 {
     return (struct kvc_megakv_slab_params){.bytes = (uint64_t)params->slab_bytes,
@@ -32,7 +32,7 @@ static struct kvc_megakv_slab_params slab_params_of(const struct kvc_cuckoo_stor
                                            .compact = !params->keeps_values};
 }
 
-static struct kvc_item_log_params log_params_of(const struct kvc_cuckoo_store_params *params)
+static struct kvc_item_log_params log_params_of(const struct kvc_shards_params *params)
 {
     double rate = fmax((double)params->sample_rate, 1);
     return (struct kvc_item_log_params){.bytes = (uint64_t)fmax(params->slab_bytes / rate, 1),
@@ -52,12 +52,12 @@ static bool has_many_sizes(const struct kvc_workload *workload)
  * that of the stored items [bytes]. */
 static double written_item_bytes(const struct kvc_workload *workload, double item_bytes)
 {
-    struct kvc_cuckoo_size_sample sample[KVC_CUCKOO_SIZE_SAMPLES_MAX];
+    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
     double sum_bytes = 0, sets = 0;
     if (workload->tenant_count + workload->value_count == 0) {
         return item_bytes;
     }
-    for (uint32_t i = 0, count = kvc_cuckoo_sample_sizes(workload, sample); i < count; i++) {
+    for (uint32_t i = 0, count = kvc_shards_sample_sizes(workload, sample); i < count; i++) {
         sets += sample[i].requests[KVC_OP_SET];
         sum_bytes += sample[i].requests[KVC_OP_SET] *
                      kvc_megakv_slab_item_bytes(sample[i].key_bytes, sample[i].value_bytes);
@@ -65,9 +65,8 @@ static double written_item_bytes(const struct kvc_workload *workload, double ite
     return sets > 0 ? sum_bytes / sets : item_bytes;
 }
 
-double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
-                                     const struct kvc_cuckoo_store_params *params, double item_bytes,
-                                     double writes)
+double kvc_shards_memory_bytes(const struct kvc_scenario *scenario, const struct kvc_shards_params *params,
+                               double item_bytes, double writes)
 {
     uint64_t rate = params->sample_rate;
     double shards = (double)scenario->cluster.nodes * params->sockets;
@@ -101,7 +100,7 @@ double kvc_cuckoo_store_memory_bytes(const struct kvc_scenario *scenario,
     return shards * (index_bytes + slab_bytes);
 }
 
-uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, double *size)
+uint32_t kvc_shards_sizes(const struct kvc_shards_params *params, double *size)
 {
     uint32_t count = 0;
     size[count++] = params->sockets;
@@ -114,7 +113,7 @@ uint32_t kvc_cuckoo_store_sizes(const struct kvc_cuckoo_store_params *params, do
     return count;
 }
 
-void kvc_cuckoo_store_free(struct kvc_cuckoo_store *store)
+void kvc_shards_free(struct kvc_shards *store)
 {
     if (store == NULL) {
         return;
@@ -142,9 +141,9 @@ static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint
     return true;
 }
 
-uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
-                                const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
-                                uint32_t *location, struct kvc_megakv_slab_evicted *evicted)
+uint32_t kvc_shards_write(const struct kvc_shards *store, struct kvc_shard *shard,
+                          const struct kvc_batch *batch, const uint32_t *rows, uint32_t count,
+                          uint32_t *location, struct kvc_megakv_slab_evicted *evicted)
 {
     uint32_t evicted_total = 0;
     uint32_t step = same_sizes(batch, rows, count) ? count : 1;
@@ -177,8 +176,8 @@ uint32_t kvc_cuckoo_store_write(const struct kvc_cuckoo_store *store, struct kvc
     return evicted_total;
 }
 
-uint32_t kvc_cuckoo_store_append(const struct kvc_cuckoo_store *store, struct kvc_cuckoo_shard *shard,
-                                 const struct kvc_batch *batch, uint32_t row)
+uint32_t kvc_shards_append(const struct kvc_shards *store, struct kvc_shard *shard,
+                           const struct kvc_batch *batch, uint32_t row)
 {
     const struct kvc_item_log_item item = {.hash = batch->hash[row],
                                            .key_bytes = batch->key_bytes[row],
@@ -200,7 +199,7 @@ uint32_t kvc_cuckoo_store_append(const struct kvc_cuckoo_store *store, struct kv
 
 /* Preloads the store; the arrays are scratch for one visit. */
 struct loader {
-    struct kvc_cuckoo_store *store;
+    struct kvc_shards *store;
     bool is_cuckoo;            /* The index is the cuckoo table, not one of another kind. */
     bool thins;                /* The index has fewer slots than there are keys. */
     struct kvc_set_cache keys; /* If it thins: the keys that are present in the long run. */
@@ -215,11 +214,11 @@ struct loader {
 /* An index without a slot for each key would refuse the others one by one, each after many displacements. The
  * preload therefore stores only the keys that it holds in the long run. */
 static void open_thinning(struct loader *loader, const struct kvc_scenario *scenario,
-                          const struct kvc_cuckoo_store_params *sizes)
+                          const struct kvc_shards_params *sizes)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    double shards = loader->store->shard_count, slots = shards * kvc_cuckoo_slots(sizes->index_bytes);
-    double item_bytes = kvc_cuckoo_means_of(workload, NULL, NULL, false).item_bytes;
+    double shards = loader->store->shard_count, slots = shards * kvc_shards_slots(sizes->index_bytes);
+    double item_bytes = kvc_shards_means_of(workload, NULL, NULL, false).item_bytes;
     double keys = floor(workload->preload_frac * (double)workload->keys);
     bool ranked = workload->action_count == 0 && workload->phase_count == 0; /* Key 0 is the most popular. */
     if (sizes->kind != NULL || sizes->slab_bytes == 0) { /* Other kinds evict, or refuse at little cost. */
@@ -229,7 +228,7 @@ static void open_thinning(struct loader *loader, const struct kvc_scenario *scen
     if (!loader->thins) {
         return;
     }
-    kvc_cuckoo_full_index_open(&loader->keys, workload, slots);
+    kvc_shards_full_index_open(&loader->keys, workload, slots);
     loader->end = kvc_array_of(loader->keys.blocks, sizeof(*loader->end));
     for (uint32_t i = 0; i < loader->keys.blocks; i++) {
         loader->end[i] = (i > 0 ? loader->end[i - 1] : 0) + loader->keys.block[i].keys.keys;
@@ -263,7 +262,7 @@ static uint32_t rows_to_store(struct loader *loader, const struct kvc_preload_vi
 }
 
 /* Inserts the keys of a visit whose locations are known. */
-static void insert_keys(struct loader *loader, struct kvc_cuckoo_shard *shard, uint32_t inserts)
+static void insert_keys(struct loader *loader, struct kvc_shard *shard, uint32_t inserts)
 {
     if (loader->is_cuckoo) {
         kvc_megakv_cuckoo_insert_new(shard->index, loader->hash, loader->location, inserts,
@@ -274,8 +273,8 @@ static void insert_keys(struct loader *loader, struct kvc_cuckoo_shard *shard, u
 }
 
 /* Appends the items of a visit to the log, and erases those that make room for them. */
-static void append_keys(struct loader *loader, struct kvc_cuckoo_shard *shard,
-                        const struct kvc_preload_visit *visit, uint32_t count)
+static void append_keys(struct loader *loader, struct kvc_shard *shard, const struct kvc_preload_visit *visit,
+                        uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = loader->row[i];
@@ -284,7 +283,7 @@ static void append_keys(struct loader *loader, struct kvc_cuckoo_shard *shard,
                                   &gone)) {
             kvc_index_erase(shard->index, &gone.hash, &gone.location, 1, NULL, &shard->index_stats);
         }
-        loader->location[i] = kvc_cuckoo_store_append(loader->store, shard, visit->batch, row);
+        loader->location[i] = kvc_shards_append(loader->store, shard, visit->batch, row);
     }
 }
 
@@ -292,12 +291,12 @@ static void append_keys(struct loader *loader, struct kvc_cuckoo_shard *shard,
 static void load_keys(void *data, const struct kvc_preload_visit *visit)
 {
     struct loader *loader = data;
-    struct kvc_cuckoo_shard *shard = &loader->store->shards[visit->shard];
+    struct kvc_shard *shard = &loader->store->shards[visit->shard];
     uint32_t inserts = 0, count = rows_to_store(loader, visit);
     if (shard->slab == NULL && shard->log == NULL) {
         for (uint32_t i = 0; i < count; i++) {
             loader->hash[i] = visit->batch->hash[loader->row[i]];
-            loader->location[i] = kvc_cuckoo_store_place(loader->hash[i]);
+            loader->location[i] = kvc_shards_place(loader->hash[i]);
         }
         insert_keys(loader, shard, count);
         return;
@@ -306,8 +305,8 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
     if (shard->log != NULL) {
         append_keys(loader, shard, visit, count);
     } else {
-        evicted = kvc_cuckoo_store_write(loader->store, shard, visit->batch, loader->row, count,
-                                         loader->location, loader->evicted);
+        evicted = kvc_shards_write(loader->store, shard, visit->batch, loader->row, count, loader->location,
+                                   loader->evicted);
     }
     for (uint32_t i = 0; i < evicted; i++) {
         loader->hash[i] = loader->evicted[i].hash;
@@ -324,9 +323,8 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
     insert_keys(loader, shard, inserts);
 }
 
-static enum kvc_status preload(const struct kvc_scenario *scenario,
-                               const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
-                               const struct kvc_progress *progress, struct kvc_cuckoo_store *store,
+static enum kvc_status preload(const struct kvc_scenario *scenario, const struct kvc_shards_params *sizes,
+                               uint64_t seed, const struct kvc_progress *progress, struct kvc_shards *store,
                                struct kvc_diag *diag)
 {
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
@@ -350,8 +348,8 @@ static enum kvc_status preload(const struct kvc_scenario *scenario,
 /* The representative of a hot key has a similar popularity, and its items lie in the same size class, so that
  * every class sees its share of the SETs. */
 static enum kvc_status find_representatives(const struct kvc_scenario *scenario,
-                                            const struct kvc_cuckoo_store_params *sizes, uint64_t seed,
-                                            struct kvc_cuckoo_store *store, struct kvc_diag *diag)
+                                            const struct kvc_shards_params *sizes, uint64_t seed,
+                                            struct kvc_shards *store, struct kvc_diag *diag)
 {
     const struct kvc_source_params params = kvc_scenario_source(scenario, sizes->sockets, seed);
     const struct kvc_sampling_kinds kinds = {.choice = KVC_SAMPLING_ALIKE,
@@ -415,8 +413,7 @@ static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload
     kvc_sizes_free(sizes);
 }
 
-static struct kvc_index *create_index(const struct kvc_cuckoo_store_params *sizes, uint64_t rate,
-                                      uint64_t seed)
+static struct kvc_index *create_index(const struct kvc_shards_params *sizes, uint64_t rate, uint64_t seed)
 {
     uint64_t bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64);
     if (sizes->kind != NULL) {
@@ -426,8 +423,8 @@ static struct kvc_index *create_index(const struct kvc_cuckoo_store_params *size
         .bytes = bytes, .max_displacements = sizes->max_displacements, .seed = seed});
 }
 
-static void create_shards(const struct kvc_scenario *scenario, const struct kvc_cuckoo_store_params *sizes,
-                          uint64_t seed, struct kvc_cuckoo_store *store)
+static void create_shards(const struct kvc_scenario *scenario, const struct kvc_shards_params *sizes,
+                          uint64_t seed, struct kvc_shards *store)
 {
     uint64_t rate = store->sampling.rate;
     size_t value_bytes = kvc_workload_value_bytes_max(&scenario->workload) + sizeof(uint64_t);
@@ -455,7 +452,7 @@ static void create_shards(const struct kvc_scenario *scenario, const struct kvc_
     }
 }
 
-static void reset_stats(struct kvc_cuckoo_store *store)
+static void reset_stats(struct kvc_shards *store)
 {
     for (uint32_t i = 0; i < store->shard_count; i++) {
         store->shards[i].index_stats = (struct kvc_index_stats){0};
@@ -464,13 +461,12 @@ static void reset_stats(struct kvc_cuckoo_store *store)
     }
 }
 
-enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
-                                        const struct kvc_cuckoo_store_params *params, uint64_t seed,
-                                        const struct kvc_progress *progress, struct kvc_cuckoo_store **store,
-                                        struct kvc_diag *diag)
+enum kvc_status kvc_shards_create(const struct kvc_scenario *scenario, const struct kvc_shards_params *params,
+                                  uint64_t seed, const struct kvc_progress *progress,
+                                  struct kvc_shards **store, struct kvc_diag *diag)
 {
     double started_s = kvc_clock_wall_s();
-    struct kvc_cuckoo_store *made = kvc_array_of(1, sizeof(*made));
+    struct kvc_shards *made = kvc_array_of(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
     made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
@@ -488,15 +484,15 @@ enum kvc_status kvc_cuckoo_store_create(const struct kvc_scenario *scenario,
     }
     made->preload_wall_s = kvc_clock_wall_s() - started_s;
     if (status != KVC_OK) {
-        kvc_cuckoo_store_free(made);
+        kvc_shards_free(made);
         return status;
     }
     *store = made;
     return KVC_OK;
 }
 
-void kvc_cuckoo_store_represent(const struct kvc_cuckoo_store *store, const struct kvc_source *source,
-                                struct kvc_batch *batch, uint32_t row)
+void kvc_shards_represent(const struct kvc_shards *store, const struct kvc_source *source,
+                          struct kvc_batch *batch, uint32_t row)
 {
     struct kvc_batch *stand_in = store->stand_in;
     stand_in->count = 0;

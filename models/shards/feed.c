@@ -1,4 +1,4 @@
-#include "models/cuckoo_store/feed.h"
+#include "models/shards/feed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,11 @@ enum { FRAME_BYTES_MIN = 64 };
 
 static const double for_ever_ns = 1e18;
 
-void kvc_cuckoo_feed_free(struct kvc_cuckoo_feed *feed)
+void kvc_shards_feed_free(struct kvc_shards_feed *feed)
 {
     kvc_pages_free(feed->bytes, feed->bytes_room);
     free(feed->frame);
-    *feed = (struct kvc_cuckoo_feed){0};
+    *feed = (struct kvc_shards_feed){0};
 }
 
 struct writer {
@@ -28,7 +28,7 @@ struct writer {
 };
 
 /* Appends the batch as a frame. Returns false if the feed is full. */
-static bool append(struct kvc_cuckoo_feed *feed, const struct writer *writer)
+static bool append(struct kvc_shards_feed *feed, const struct writer *writer)
 {
     static const uint32_t ops[KVC_OP_COUNT] = {KVC_MEGAKV_PACKET_GET, KVC_MEGAKV_PACKET_SET,
                                                KVC_MEGAKV_PACKET_DELETE};
@@ -49,7 +49,7 @@ static bool append(struct kvc_cuckoo_feed *feed, const struct writer *writer)
         memcpy(writer->value, &batch->hash[i], sizeof(batch->hash[i]));
         at = kvc_megakv_packet_write(at, &request);
     }
-    feed->frame[feed->frames++] = (struct kvc_cuckoo_feed_frame){
+    feed->frame[feed->frames++] = (struct kvc_shards_feed_frame){
         .offset = start,
         .bytes = (uint32_t)(at - (feed->bytes + start)),
         .requests = batch->count,
@@ -60,14 +60,14 @@ static bool append(struct kvc_cuckoo_feed *feed, const struct writer *writer)
 /* Fills the feeds until one is full. All get about the same number of frames. */
 static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_source *source,
                             struct kvc_batch *batch, struct writer *writer, uint32_t count,
-                            struct kvc_cuckoo_feed *feeds, struct kvc_diag *diag)
+                            struct kvc_shards_feed *feeds, struct kvc_diag *diag)
 {
     bool open = scenario->workload.arrival != KVC_ARRIVAL_SATURATE;
     double last_ns = 0;
     struct kvc_rng rss;
     kvc_rng_init(&rss, kvc_seed_of_replica(scenario->run.seed, 0), "rss", 0);
     for (uint64_t number = 0;; number++) {
-        struct kvc_cuckoo_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
+        struct kvc_shards_feed *feed = &feeds[open ? kvc_rng_below(&rss, count) : number % count];
         batch->count = 0;
         if (kvc_source_drain(source, 0, for_ever_ns, batch) == 0) {
             return kvc_source_error(source, diag);
@@ -88,10 +88,10 @@ static enum kvc_status fill(const struct kvc_scenario *scenario, struct kvc_sour
     return KVC_OK;
 }
 
-static void open_feeds(uint64_t bytes, uint32_t count, struct kvc_cuckoo_feed *feeds)
+static void open_feeds(uint64_t bytes, uint32_t count, struct kvc_shards_feed *feeds)
 {
     for (uint32_t i = 0; i < count; i++) {
-        feeds[i] = (struct kvc_cuckoo_feed){.bytes = kvc_pages_alloc(bytes),
+        feeds[i] = (struct kvc_shards_feed){.bytes = kvc_pages_alloc(bytes),
                                             .bytes_room = bytes,
                                             .frame_room = (uint32_t)(bytes / FRAME_BYTES_MIN)};
         feeds[i].frame = kvc_array_of(feeds[i].frame_room, sizeof(*feeds[i].frame));
@@ -101,8 +101,8 @@ static void open_feeds(uint64_t bytes, uint32_t count, struct kvc_cuckoo_feed *f
     }
 }
 
-enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uint32_t frame_requests,
-                                        uint64_t bytes, uint32_t count, struct kvc_cuckoo_feed *feeds,
+enum kvc_status kvc_shards_feeds_create(const struct kvc_scenario *scenario, uint32_t frame_requests,
+                                        uint64_t bytes, uint32_t count, struct kvc_shards_feed *feeds,
                                         struct kvc_diag *diag)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -132,7 +132,7 @@ enum kvc_status kvc_cuckoo_feeds_create(const struct kvc_scenario *scenario, uin
         status = fill(scenario, source, batch, &writer, count, feeds, diag);
     }
     for (uint32_t i = 0; status != KVC_OK && i < count; i++) {
-        kvc_cuckoo_feed_free(&feeds[i]);
+        kvc_shards_feed_free(&feeds[i]);
     }
     free(writer.value);
     kvc_batch_free(batch);

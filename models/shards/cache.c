@@ -1,4 +1,4 @@
-#include "models/cuckoo_store/cache.h"
+#include "models/shards/cache.h"
 
 #include <math.h>
 
@@ -41,7 +41,7 @@ static void keep_popular(struct kvc_set_cache *keys, double held)
     }
 }
 
-void kvc_cuckoo_full_index_open(struct kvc_set_cache *keys, const struct kvc_workload *workload, double slots)
+void kvc_shards_full_index_open(struct kvc_set_cache *keys, const struct kvc_workload *workload, double slots)
 {
     kvc_set_cache_list(keys, workload);
     if (workload->set_frac > 0) {
@@ -61,7 +61,7 @@ static double hit_frac_of(const struct kvc_workload *workload, double slots, dou
         return 1;
     }
     if (slots < items || workload->set_frac <= 0) {
-        kvc_cuckoo_full_index_open(&cache, workload, fmin(slots, items));
+        kvc_shards_full_index_open(&cache, workload, fmin(slots, items));
     } else {
         kvc_set_cache_open(&cache, workload, items, 0);
     }
@@ -69,7 +69,7 @@ static double hit_frac_of(const struct kvc_workload *workload, double slots, dou
     return cache.hit_frac;
 }
 
-double kvc_cuckoo_hit_frac(const struct kvc_workload *workload, double slots, double items)
+double kvc_shards_hit_frac(const struct kvc_workload *workload, double slots, double items)
 {
     static _Thread_local struct kvc_memo memo;
     const double argument[] = {(double)workload->keys,
@@ -119,7 +119,7 @@ static struct clock_key key_under_clock(double reads, double sets)
 /* Returns the number of items in a store where a round of the hand takes `round` requests, and sets
  * *lookup_mix. */
 static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct kvc_workload *workload,
-                            double round, struct kvc_cuckoo_lookup_mix *lookup_mix)
+                            double round, struct kvc_shards_lookup_mix *lookup_mix)
 {
     double items = 0, reads = 0, hits = 0, marks = 0;
     struct kvc_popularity_block block;
@@ -132,14 +132,14 @@ static double held_by_clock(struct kvc_popularity_blocks *blocks, const struct k
         marks += block.keys * key.marks;
     }
     if (hits > 0) {
-        *lookup_mix = (struct kvc_cuckoo_lookup_mix){1 - hits / reads, 1, marks / hits};
+        *lookup_mix = (struct kvc_shards_lookup_mix){1 - hits / reads, 1, marks / hits};
     }
     return items;
 }
 
-struct kvc_cuckoo_lookup_mix kvc_cuckoo_lookup_mix_of(const struct kvc_workload *workload, double capacity)
+struct kvc_shards_lookup_mix kvc_shards_lookup_mix_of(const struct kvc_workload *workload, double capacity)
 {
-    struct kvc_cuckoo_lookup_mix lookup_mix = {0};
+    struct kvc_shards_lookup_mix lookup_mix = {0};
     struct kvc_popularity_blocks blocks;
     if (workload->set_frac <= 0) {
         return lookup_mix;

@@ -1,4 +1,4 @@
-#include "models/cuckoo_store/cache.h"
+#include "models/shards/cache.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -37,7 +37,7 @@ static void set(struct clock_store *store, int key)
     store->marked[slot] = true;
 }
 
-static struct kvc_cuckoo_lookup_mix simulate(double set_frac)
+static struct kvc_shards_lookup_mix simulate(double set_frac)
 {
     struct clock_store *store = calloc(1, sizeof(*store));
     struct kvc_rng rng;
@@ -64,7 +64,7 @@ static struct kvc_cuckoo_lookup_mix simulate(double set_frac)
         store->marked[place] = true;
     }
     free(store);
-    return (struct kvc_cuckoo_lookup_mix){1 - hits / gets, 1, marked / hits};
+    return (struct kvc_shards_lookup_mix){1 - hits / gets, 1, marked / hits};
 }
 
 /* The closed form uses means where single events alternate, so it is not exact. */
@@ -76,8 +76,8 @@ Test(cache, lookup_mix_is_that_of_a_clock)
                                         .get_frac = 1 - set_fracs[i],
                                         .set_frac = set_fracs[i],
                                         .popularity = KVC_POPULARITY_UNIFORM};
-        struct kvc_cuckoo_lookup_mix found = simulate(set_fracs[i]),
-                                     expected = kvc_cuckoo_lookup_mix_of(&workload, SLOTS);
+        struct kvc_shards_lookup_mix found = simulate(set_fracs[i]),
+                                     expected = kvc_shards_lookup_mix_of(&workload, SLOTS);
         cr_expect_float_eq(expected.missed_frac, found.missed_frac, 0.05, "%g SETs: misses %.3f, %.3f",
                            set_fracs[i], expected.missed_frac, found.missed_frac);
         cr_expect_float_eq(expected.marked_frac, found.marked_frac, 0.05, "%g SETs: marks %.3f, %.3f",
@@ -90,6 +90,6 @@ Test(cache, nothing_is_found_amiss_without_sets)
 {
     const struct kvc_workload workload = {
         .keys = KEYS, .get_frac = 1, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = 0.99};
-    struct kvc_cuckoo_lookup_mix lookup_mix = kvc_cuckoo_lookup_mix_of(&workload, SLOTS);
+    struct kvc_shards_lookup_mix lookup_mix = kvc_shards_lookup_mix_of(&workload, SLOTS);
     cr_expect_eq(lookup_mix.missed_frac + lookup_mix.checked_frac + lookup_mix.marked_frac, 0);
 }
