@@ -210,6 +210,7 @@ void kvc_gpu_streams_begin(struct kvc_gpu_streams *streams, uint32_t number, dou
                            const struct kvc_gpu_stream_job *job)
 {
     struct stream *stream = &streams->now.stream[number];
+    advance(streams, &streams->now, now_ns); /* What runs has come further since the last call. */
     streams->now.now_ns = fmax(streams->now.now_ns, now_ns);
     stream->job = *job;
     enter(&streams->now, stream, COPYING_IN);

@@ -41,8 +41,8 @@ struct kvc_gpu_streams *kvc_gpu_streams_create(uint32_t count);
 /** Frees the streams. NULL is allowed. */
 void kvc_gpu_streams_free(struct kvc_gpu_streams *streams);
 
-/** Begins a job on an idle stream at now_ns, after kvc_gpu_streams_ended(streams, now_ns) has named all
- * streams that ended before. */
+/** Begins a job on an idle stream at now_ns, after kvc_gpu_streams_ended() has named all streams that ended
+ * before. */
 void kvc_gpu_streams_begin(struct kvc_gpu_streams *streams, uint32_t number, double now_ns,
                            const struct kvc_gpu_stream_job *job);
 
