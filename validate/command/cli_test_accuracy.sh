@@ -8,7 +8,7 @@ expect 2 '--accuracy gathers the errors of all.*remove NAME' "$kvcast" validate 
 expect 2 'more than one of --measure, --elasticities, --identify, --unseen and --accuracy' "$kvcast" validate --accuracy --elasticities
 
 mkdir -p data/scenarios data/validate
-cp -r "$source_tree"/scenarios/{hardware,papers} data/scenarios/
+cp -r "$source_tree"/scenarios/{hardware,papers,composed} data/scenarios/
 cp -r "$source_tree"/validate/{papers,measured,carried,carried_over.csv} data/validate/
 export KVCAST_DATA=$PWD/data
 made=data/validate/accuracy.csv

@@ -74,7 +74,7 @@ struct kvc_case {
     char id[96];
     enum kvc_case_mode mode;
     char scenario[160]; /* Relative to the project, "a/b", or a pattern of ids. */
-    char overrides[256];
+    char overrides[512];
     char metric[64];             /* A name of sim/metrics/values.h. */
     double published, low, high; /* NaN when not given. */
     double tolerance_frac;       /* NaN unless the case has a published value. */
