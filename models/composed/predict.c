@@ -21,6 +21,7 @@
 #include "models/composed/resources.h"
 #include "models/composed/closed_form/waits.h"
 #include "models/latency.h"
+#include "sim/base/bracket.h"
 #include "sim/metrics/bottleneck.h"
 
 static const double rounding_frac = 1e-9;
@@ -98,7 +99,7 @@ static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
 {
     const struct kvc_workload *workload = mix->workload;
     struct kvc_composed_mix at = *mix;
-    kvc_composed_mix_evict(config, &at, per_ns);
+    kvc_composed_mix_evict(&at, per_ns);
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
     if (workload->arrival == KVC_ARRIVAL_CLOSED) {
         /* Clients that are answered together send together. A core answers one after the other, so that after
@@ -165,20 +166,20 @@ static double reached_of(double requests, double share)
     return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
 }
 
-/* Returns the mean cost of a stage for a job of `requests` requests of the load. A job without a request for
+/* Returns the mean cost of a stage for a part of a job of `requests` requests of the load. It is for a share
+ * `served` of them, and for a share `reached` of such parts. A job without a request for
  * the stage passes it by, and one that writes nothing launches no kernel for it. */
 static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *config,
-                                          const struct kvc_composed_mix *mix, uint32_t stage, double requests)
+                                          const struct kvc_composed_mix *mix, uint32_t stage, uint32_t part,
+                                          double requests, double served, double reached)
 {
     double every = (double)config->stage[stage].options->every;
-    double served = fmin(kvc_composed_mix_counts(config, mix, stage, 1).requests, 1);
-    double reached = reached_of(requests, served);
     struct kvc_composed_cost sum = {0};
     if (served <= 0) {
         return sum;
     }
     struct kvc_composed_counts counts =
-        kvc_composed_mix_counts(config, mix, stage, every * requests / reached);
+        kvc_composed_mix_part(config, mix, stage, part, every * requests / reached);
     double writes = counts.inserts + counts.erases, writing = -expm1(-writes);
     if (config->stage[stage].place != KVC_COMPOSED_GPU || writes <= 0) {
         add_cost(&sum, config, stage, &counts, reached / every);
@@ -204,68 +205,27 @@ struct parts {
     double most;       /* Parts that may come, at least 1. */
 };
 
-/* Returns a bit for each branch between a job's beginning and a stage that takes requests of a kind. */
-static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t stage, int class, bool large)
-{
-    uint32_t branches = 0;
-    if (kvc_composed_is_away(config->stage[stage].place)) { /* It works on single requests. */
-        return 0;
-    }
-    for (uint32_t i = stage < config->batched ? 0 : config->batched; i < stage; i++) {
-        uint32_t when = config->stage[i].when;
-        branches |= when != 0 && kvc_composed_mix_meets(class, large, when) ? 1u << i : 0;
-    }
-    return branches;
-}
-
-static void add_part(struct parts *parts, const struct kvc_composed_config *config,
-                     const struct kvc_composed_mix *part, uint32_t stage, double requests, double share)
-{
-    const struct kvc_composed_cost cost = mean_cost(config, part, stage, requests);
-    double own = fmin(kvc_composed_mix_counts(config, part, stage, 1).requests, 1);
-    add_times(&parts->sum, &cost, 1);
-    parts->mean_ns += share * (cost.busy_ns + cost.latency_ns);
-    parts->latency_ns += share * cost.latency_ns;
-    parts->jobs += reached_of(requests, own) / (double)config->stage[stage].options->every;
-    parts->most += own > 0;
-}
-
 /* Requests that a branch takes leave the others, as a job of their own: each part costs what a job costs. */
 static struct parts parts_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                              uint32_t stage, double requests)
 {
-    enum { KINDS = 2 * KVC_COMPOSED_KINDS };
     struct parts parts = {0};
-    uint32_t branches[KINDS], differ = 0, left = 0;
-    double served = 0;
-    for (int i = 0; i < KINDS; i++) {
-        bool comes = mix->kind[i / 2][i % 2].requests > 0;
-        branches[i] = comes ? branches_of(config, stage, i / 2, i % 2) : 0;
-        left |= comes ? 1u << i : 0;
-        served += mix->kind[i / 2][i % 2].requests;
-        differ |= comes ? branches[i] ^ branches[__builtin_ctz(left)] : 0;
-    }
-    if (differ == 0) {
-        add_part(&parts, config, mix, stage, requests, served);
-    }
-    for (uint32_t first; differ != 0 && left != 0;) {
-        struct kvc_composed_mix part = *mix;
-        double share = 0;
-        part.knows_stages = false;
-        first = (uint32_t)__builtin_ctz(left);
-        for (uint32_t i = 0; i < KINDS; i++) {
-            if ((left >> i & 1) != 0 && branches[i] == branches[first]) {
-                share += part.kind[i / 2][i % 2].requests;
-                left &= ~(1u << i);
-            } else {
-                part.kind[i / 2][i % 2] = (struct kvc_composed_counts){0};
-            }
-        }
-        add_part(&parts, config, &part, stage, requests, share);
+    double all = 0;
+    for (uint32_t i = 0; i < mix->of->parts[stage]; i++) {
+        double share = mix->of->part[stage][i].share;
+        double served = fmin(mix->of->part[stage][i].counts.requests, 1);
+        double reached = reached_of(requests, served);
+        const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, served, reached);
+        add_times(&parts.sum, &cost, 1);
+        parts.mean_ns += share * (cost.busy_ns + cost.latency_ns);
+        parts.latency_ns += share * cost.latency_ns;
+        parts.jobs += reached / (double)config->stage[stage].options->every;
+        parts.most += served > 0;
+        all += share;
     }
     parts.most = fmax(parts.most, 1);
-    parts.mean_ns /= fmax(served, 1e-300);
-    parts.latency_ns /= fmax(served, 1e-300);
+    parts.mean_ns /= fmax(all, 1e-300);
+    parts.latency_ns /= fmax(all, 1e-300);
     return parts;
 }
 
@@ -444,17 +404,35 @@ static struct demands demands_with(const struct kvc_composed_config *config,
     return grown != 0 ? demands_if(config, mix, per_ns, batch, grown) : demands;
 }
 
-static bool is_over(const struct demands *demands, double per_ns)
+/* A socket whose rate, or the requests of whose batches at a rate, are sought. */
+struct sought {
+    const struct kvc_composed_config *config;
+    const struct kvc_composed_mix *mix;
+    double per_ns;
+    double think_ns; /* Pause of its clients between requests [ns]. */
+};
+
+enum { STEPS = 50 /* Of bisection, which leave a relative error of 1e-13. */ };
+
+/* How far buffers and servers are from just keeping up with a rate, but for rounding, as a logarithm. */
+static double left_for_batches(const struct demands *demands, double per_ns)
 {
-    return per_ns * fmax(demands->buffers_ns, demands->batched_ns) > 1;
+    return -log(per_ns * fmax(demands->buffers_ns, demands->batched_ns)) - rounding_frac;
+}
+
+static double left_with_requests(void *data, double log_requests)
+{
+    const struct sought *sought = data;
+    const struct demands demands =
+        demands_with(sought->config, sought->mix, sought->per_ns, exp(log_requests));
+    return left_for_batches(&demands, sought->per_ns);
 }
 
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
- * busy: as many as let the store keep up, if a batch may have so many. */
+ * busy: as many as it may have, or those that just let the store keep up. */
 static struct demands demands_of(const struct kvc_composed_config *config,
-                                 const struct kvc_composed_mix *any_mix, double per_ns)
+                                 const struct kvc_composed_mix *any_mix, double per_ns, bool just)
 {
-    enum { ROUNDS = 16 };
     const struct kvc_composed_mix at = at_rate(config, any_mix, per_ns), *mix = &at;
     double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
@@ -464,41 +442,47 @@ static struct demands demands_of(const struct kvc_composed_config *config,
         requests = fmin(comes, most);
         demands = demands_with(config, mix, per_ns, requests);
     }
-    if (requests < most && is_over(&demands, per_ns)) {
+    double left = left_for_batches(&demands, per_ns);
+    if (requests < most && left < -rounding_frac) {
         double joined = waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns;
         most = fmax(fmin(most, joined), requests);
-        struct demands largest = demands_with(config, mix, per_ns, most);
-        bool keeps_up = !is_over(&largest, per_ns);
-        demands = largest;
-        for (int i = 0; i < ROUNDS && keeps_up; i++) {
-            double middle = sqrt(requests * most);
-            struct demands next = demands_with(config, mix, per_ns, middle);
-            if (is_over(&next, per_ns)) {
-                requests = middle;
-            } else {
-                most = middle;
-                demands = next;
-            }
+        demands = demands_with(config, mix, per_ns, most);
+        struct kvc_bracket bracket = {log(requests), left, log(most), left_for_batches(&demands, per_ns)};
+        if (just && bracket.f_high > 0) {
+            struct sought sought = {config, mix, per_ns, 0};
+            requests =
+                exp(kvc_bisect_rising(left_with_requests, &sought, log(requests), log(most), STEPS, bracket));
+            demands = demands_with(config, mix, per_ns, requests);
         }
     }
     demands.slowest_ns = fmax(demands.slowest_ns, demands.buffers_ns);
     return demands;
 }
 
+/* Returns the rate, at most most_per_ns, at which a function of its logarithm crosses 0 [requests/ns]. */
+static double rate_of(kvc_rising_fn *f, struct sought *sought, double most_per_ns)
+{
+    double low = log(1e-9), high = log(most_per_ns);
+    struct kvc_bracket bracket = {low, f(sought, low), high, f(sought, high)};
+    if (bracket.f_high < 0) {
+        return most_per_ns;
+    }
+    return exp(kvc_bisect_rising(f, sought, low, high, STEPS, bracket));
+}
+
+/* How far the busiest of all is from having no time left, as a logarithm. */
+static double busiest(void *data, double log_per_ns)
+{
+    const struct sought *sought = data;
+    return log(demands_of(sought->config, sought->mix, exp(log_per_ns), false).slowest_ns) + log_per_ns;
+}
+
 /* Returns the rate of a socket at which the busiest of all has no time left [requests/ns]. */
 static double capacity_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
-    enum { STEPS = 60 };
-    double low = 1e-9, high = 100;
-    for (int i = 0; i < STEPS; i++) {
-        double middle = sqrt(low * high);
-        if (demands_of(config, mix, middle).slowest_ns * middle <= 1) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    static const double most_per_ns = 100;
+    struct sought sought = {config, mix, NAN, 0};
+    return rate_of(busiest, &sought, most_per_ns);
 }
 
 /* ---- latency ---- */
@@ -632,25 +616,26 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
     }
 }
 
-/* Returns the rate of a socket whose clients keep requests in it and pause for think_ns in
- * between: by Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
+/* How far the clients of a socket are from having no request left to send, as a logarithm. */
+static double clients_left(void *data, double log_per_ns)
+{
+    const struct sought *sought = data;
+    const struct kvc_composed_config *config = sought->config;
+    double per_ns = exp(log_per_ns);
+    const struct kvc_composed_mix at = at_rate(config, sought->mix, per_ns);
+    const struct demands demands = demands_of(config, &at, per_ns, true);
+    const struct way way = way_of(config, &at, &demands, per_ns);
+    double cycle_ns = way.least_ns + way.spread_ns / 2 + way.held_ns + sought->think_ns;
+    return log(cycle_ns / at.in_flight) + log_per_ns;
+}
+
+/* Returns the rate of a socket whose clients keep requests in it and pause for think_ns in between: by
+ * Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
 static double waiting_rate(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                            double think_ns, double capacity)
 {
-    enum { ROUNDS = 60 };
-    double low = 1e-9, high = capacity;
-    for (int i = 0; i < ROUNDS; i++) {
-        double middle = sqrt(low * high);
-        const struct kvc_composed_mix at = at_rate(config, mix, middle);
-        struct demands demands = demands_of(config, &at, middle);
-        struct way way = way_of(config, &at, &demands, middle);
-        if (middle * (way.least_ns + way.spread_ns / 2 + way.held_ns + think_ns) <= mix->in_flight) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    struct sought sought = {config, mix, NAN, think_ns};
+    return rate_of(clients_left, &sought, capacity);
 }
 
 /* Returns the operations of flash for a request of the load. */
@@ -775,7 +760,8 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     (void)diag; /* The scenario was checked when it was loaded. */
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    struct kvc_composed_mix mix = kvc_composed_mix_of(scenario);
+    struct kvc_composed_parts parts;
+    struct kvc_composed_mix mix = kvc_composed_mix_of(scenario, &parts);
     struct kvc_latency_law law = {
         .assumes = config->batched < config->stages
                        ? "kernels do not wait for each other on a card, and pipelines get equal shares"
@@ -791,7 +777,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
         per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
     }
     mix = at_rate(config, &mix, per_ns);
-    struct demands demands = demands_of(config, &mix, per_ns);
+    struct demands demands = demands_of(config, &mix, per_ns, true);
     add_parts(&law, config, &mix, &demands, per_ns);
     if (closed || saturates) {
         struct way way = way_of(config, &mix, &demands, per_ns);

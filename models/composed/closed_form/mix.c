@@ -176,62 +176,19 @@ static double spare_items_of(const struct kvc_scenario *scenario)
     return fmax(items - scenario->workload.preload_frac * config->keys, 0);
 }
 
-static void set_stages(const struct kvc_composed_config *config, struct kvc_composed_mix *mix)
-{
-    mix->knows_stages = false;
-    for (uint32_t i = 0; i < config->stages; i++) {
-        mix->of_stage[i] = kvc_composed_mix_counts(config, mix, i, 1);
-    }
-    mix->knows_stages = true;
-}
-
-struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
-    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario)};
-    mix.workload = &scenario->workload;
-    mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
-    mix.saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    mix.in_flight = mix.saturates      ? (double)config->outstanding
-                    : mix.clients_wait ? (double)scenario->workload.clients / config->shards
-                                       : INFINITY;
-    mix.together = kvc_composed_together(scenario);
-    if (config->index != NULL) {
-        mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
-    }
-    if (config->has_hot) {
-        mix.hot_lines = kvc_composed_hot_lines(config, mix.expected.load_frac);
-    }
-    mix.shard_frac =
-        kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
-                               (uint32_t)scenario->node.sockets, (uint32_t)scenario->cluster.virtual_nodes);
-    mix.fullest = fullest_of(scenario, mix.shard_frac);
-    for (uint32_t i = 0, count = kvc_shards_sample_sizes(&scenario->workload, sample); i < count; i++) {
-        add_sample(&mix, config, &sample[i]);
-    }
-    mix.warmup_ns = fmax(scenario->run.warmup_ns, 0);
-    mix.run_ns = scenario->run.duration_ns;
-    mix.spare_items = spare_items_of(scenario);
-    set_stages(config, &mix);
-    return mix;
-}
-
 double kvc_composed_full_ns(const struct kvc_composed_mix *mix, double per_ns)
 {
-    double written = 0; /* By a request. */
-    for (size_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
-        written = fmax(written, mix->of_stage[i].inserts);
+    double written = 0;                                    /* By a request. */
+    for (size_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) { /* Stages that are not there do nothing. */
+        written = fmax(written, mix->of->all[i].inserts);
     }
     return written > 0 ? mix->spare_items / (written * per_ns) : INFINITY;
 }
 
-void kvc_composed_mix_evict(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
-                            double per_ns)
+void kvc_composed_mix_evict(struct kvc_composed_mix *mix, double per_ns)
 {
     double full_ns = kvc_composed_full_ns(mix, per_ns) - mix->warmup_ns;
     mix->evicts_frac = fmin(fmax(1 - full_ns / mix->run_ns, 0), 1);
-    set_stages(config, mix);
 }
 
 bool kvc_composed_mix_meets(int class, bool large, uint32_t when)
@@ -265,9 +222,9 @@ static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage,
     return false;
 }
 
-/* Adds what a stage copies of `requests` times the requests of a kind. */
+/* Adds what a stage copies of the requests of a kind. */
 static void add_items(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind, int class,
-                      uint32_t does, double requests)
+                      uint32_t does)
 {
     uint32_t reads = class == KVC_COMPOSED_KIND_HOTS ? KVC_COMPOSED_HOT_READ
                      : class == KVC_COMPOSED_KIND_HITS || class == KVC_COMPOSED_KIND_MISSES
@@ -276,11 +233,11 @@ static void add_items(struct kvc_composed_counts *counts, const struct kvc_compo
     bool copies = (does & reads) != 0,
          compares = class == KVC_COMPOSED_KIND_HITS && (does & KVC_COMPOSED_COMPARE) != 0;
     counts->copied_bytes +=
-        copies ? requests * kind->op_bytes[class == KVC_COMPOSED_KIND_SETS ? KVC_OP_SET : KVC_OP_GET] : 0;
-    counts->items += copies ? requests * kind->items : 0;
-    counts->item_lines += copies ? requests * kind->item_lines : 0;
-    counts->compared += compares && !copies ? requests * kind->items : 0;
-    counts->written_bytes += copies && class == KVC_COMPOSED_KIND_SETS ? requests * kind->written_bytes : 0;
+        copies ? kind->op_bytes[class == KVC_COMPOSED_KIND_SETS ? KVC_OP_SET : KVC_OP_GET] : 0;
+    counts->items += copies ? kind->items : 0;
+    counts->item_lines += copies ? kind->item_lines : 0;
+    counts->compared += compares && !copies ? kind->items : 0;
+    counts->written_bytes += copies && class == KVC_COMPOSED_KIND_SETS ? kind->written_bytes : 0;
 }
 
 /* Adds what a stage does to the hot tier, of which a fill evicts an item. */
@@ -312,53 +269,46 @@ static void add_hot(const struct kvc_composed_config *config, const struct kvc_c
 
 /* Adds GETs of a kind that missed and have their values from the database, which the store takes. */
 static void add_filled(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind,
-                       uint32_t does, double requests, double value_bytes)
+                       uint32_t does, double value_bytes)
 {
     bool writes = (does & KVC_COMPOSED_WRITE) != 0;
-    double bytes = requests * kind->op_bytes[KVC_OP_GET] + value_bytes;
-    counts->filled += requests * kind->requests;
+    double bytes = kind->op_bytes[KVC_OP_GET] + value_bytes;
+    counts->filled += kind->requests;
     counts->filled_bytes += bytes;
     counts->copied_bytes += writes ? bytes : 0;
-    counts->written_bytes += writes ? requests * kind->written_bytes : 0;
+    counts->written_bytes += writes ? kind->written_bytes : 0;
 }
 
-/* Returns counts, which are all in proportion to the requests, of as many requests. */
-static struct kvc_composed_counts times_of(const struct kvc_composed_counts *each, double requests)
+/* Whether requests of a kind are in a part, whose kinds are bits: by class, and for each small and large. */
+static bool is_in(uint32_t kinds, int class, int large)
 {
-    struct kvc_composed_counts counts = *each;
-    double *value = (double *)&counts;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*value); i++) {
-        value[i] *= requests;
-    }
-    return counts;
+    return (kinds >> (2 * class + large) & 1) != 0;
 }
 
-/* Returns what a stage does for a batch of `requests` requests of the load. */
-struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_config *config,
-                                                   const struct kvc_composed_mix *mix, uint32_t stage,
-                                                   double requests)
+/* Returns what a stage does for those kinds of requests, without evictions, per request of the load. */
+static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config,
+                                            const struct kvc_composed_mix *mix, uint32_t stage,
+                                            uint32_t kinds)
 {
     struct kvc_composed_counts counts = {0}, found = {0};
     uint32_t does = config->stage[stage].does;
-    if (mix->knows_stages) {
-        return times_of(&mix->of_stage[stage], requests);
-    }
     for (int class = 0; class < KVC_COMPOSED_KINDS; class ++) {
         for (int large = 0; large < 2; large++) {
             const struct kvc_composed_counts *kind = &mix->kind[class][large];
-            if (kvc_composed_mix_meets(class, large, config->stage[stage].when)) {
+            if (is_in(kinds, class, large) &&
+                kvc_composed_mix_meets(class, large, config->stage[stage].when)) {
                 bool fetched = class == KVC_COMPOSED_KIND_MISSES && is_fetched(config, stage, large);
-                double value_bytes = fetched ? requests * mix->missed_bytes[large] : 0;
-                kvc_composed_counts_add(&counts, kind, requests);
+                double value_bytes = fetched ? mix->missed_bytes[large] : 0;
+                kvc_composed_counts_add(&counts, kind, 1);
                 counts.response_bytes += value_bytes;
                 counts.op_bytes[KVC_OP_GET] += value_bytes;
-                add_items(&counts, kind, class, does, requests);
+                add_items(&counts, kind, class, does);
                 if (fetched && config->fills) {
-                    add_filled(&counts, kind, does, requests, value_bytes);
+                    add_filled(&counts, kind, does, value_bytes);
                 }
                 if (class == KVC_COMPOSED_KIND_HITS || fetched) {
-                    kvc_composed_counts_add(&found, kind, requests);
-                    found.written_bytes += requests * kind->written_bytes;
+                    kvc_composed_counts_add(&found, kind, 1);
+                    found.written_bytes += kind->written_bytes;
                     found.op_bytes[KVC_OP_GET] += value_bytes;
                 }
             }
@@ -375,18 +325,128 @@ struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_con
         counts.insert_lines = counts.inserts * mix->lines.insert;
     }
     if ((does & KVC_COMPOSED_ERASE) != 0) {
-        counts.erases =
-            counts.ops[KVC_OP_DELETE] + mix->evicts_frac * (counts.ops[KVC_OP_SET] + counts.filled);
+        counts.erases = counts.ops[KVC_OP_DELETE];
         counts.erase_lines = counts.erases * mix->lines.erase;
     }
     add_hot(config, mix, does, &found, &counts);
     return counts;
 }
 
+/* Returns counts, which are all in proportion to the requests, of as many requests, with evictions. */
+static struct kvc_composed_counts times_of(const struct kvc_composed_config *config,
+                                           const struct kvc_composed_mix *mix, uint32_t stage,
+                                           const struct kvc_composed_counts *each, double requests)
+{
+    struct kvc_composed_counts counts = *each;
+    double *value = (double *)&counts;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*value); i++) {
+        value[i] *= requests;
+    }
+    if ((config->stage[stage].does & KVC_COMPOSED_ERASE) != 0) {
+        double evicted = mix->evicts_frac * (counts.ops[KVC_OP_SET] + counts.filled);
+        counts.erases += evicted;
+        counts.erase_lines += evicted * mix->lines.erase;
+    }
+    return counts;
+}
+
+struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_config *config,
+                                                   const struct kvc_composed_mix *mix, uint32_t stage,
+                                                   double requests)
+{
+    return times_of(config, mix, stage, &mix->of->all[stage], requests);
+}
+
+struct kvc_composed_counts kvc_composed_mix_part(const struct kvc_composed_config *config,
+                                                 const struct kvc_composed_mix *mix, uint32_t stage,
+                                                 uint32_t part, double requests)
+{
+    return times_of(config, mix, stage, &mix->of->part[stage][part].counts, requests);
+}
+
+/* Returns a bit for each branch between a job's beginning and a stage that takes requests of a kind. */
+static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t stage, int class, bool large)
+{
+    uint32_t branches = 0;
+    if (kvc_composed_is_away(config->stage[stage].place)) { /* It works on single requests. */
+        return 0;
+    }
+    for (uint32_t i = stage < config->batched ? 0 : config->batched; i < stage; i++) {
+        uint32_t when = config->stage[i].when;
+        branches |= when != 0 && kvc_composed_mix_meets(class, large, when) ? 1u << i : 0;
+    }
+    return branches;
+}
+
+/* Sets the parts of a stage. Requests that a branch takes leave the others, as a job of their own. */
+static void set_parts(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                      uint32_t stage, struct kvc_composed_parts *parts)
+{
+    enum { KINDS = 2 * KVC_COMPOSED_KINDS };
+    uint32_t branches[KINDS], left = 0, count = 0;
+    for (uint32_t i = 0; i < KINDS; i++) {
+        branches[i] = branches_of(config, stage, (int)i / 2, i % 2);
+        left |= mix->kind[i / 2][i % 2].requests > 0 ? 1u << i : 0;
+    }
+    parts->all[stage] = counts_of(config, mix, stage, left);
+    while (left != 0) {
+        uint32_t first = (uint32_t)__builtin_ctz(left), kinds = 0;
+        struct kvc_composed_part *part = &parts->part[stage][count++];
+        *part = (struct kvc_composed_part){0};
+        for (uint32_t i = first; i < KINDS; i++) {
+            if ((left >> i & 1) != 0 && branches[i] == branches[first]) {
+                kinds |= 1u << i;
+                part->share += mix->kind[i / 2][i % 2].requests;
+            }
+        }
+        part->counts = counts_of(config, mix, stage, kinds);
+        left &= ~kinds;
+    }
+    parts->parts[stage] = count;
+}
+
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
+                                            struct kvc_composed_parts *parts)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
+    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario)};
+    *parts = (struct kvc_composed_parts){0};
+    mix.workload = &scenario->workload;
+    mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
+    mix.saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    mix.in_flight = mix.saturates      ? (double)config->outstanding
+                    : mix.clients_wait ? (double)scenario->workload.clients / config->shards
+                                       : INFINITY;
+    mix.together = kvc_composed_together(scenario);
+    if (config->index != NULL) {
+        mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
+    }
+    if (config->has_hot) {
+        mix.hot_lines = kvc_composed_hot_lines(config, mix.expected.load_frac);
+    }
+    mix.shard_frac =
+        kvc_hottest_shard_frac(&scenario->workload, (uint32_t)scenario->cluster.nodes,
+                               (uint32_t)scenario->node.sockets, (uint32_t)scenario->cluster.virtual_nodes);
+    mix.fullest = fullest_of(scenario, mix.shard_frac);
+    for (uint32_t i = 0, count = kvc_shards_sample_sizes(&scenario->workload, sample); i < count; i++) {
+        add_sample(&mix, config, &sample[i]);
+    }
+    mix.warmup_ns = fmax(scenario->run.warmup_ns, 0);
+    mix.run_ns = scenario->run.duration_ns;
+    mix.spare_items = spare_items_of(scenario);
+    for (uint32_t i = 0; i < config->stages; i++) {
+        set_parts(config, &mix, i, parts);
+    }
+    mix.of = parts;
+    return mix;
+}
+
 void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_composed_mix mix = kvc_composed_mix_of(scenario);
+    struct kvc_composed_parts parts;
+    const struct kvc_composed_mix mix = kvc_composed_mix_of(scenario, &parts);
     for (uint32_t i = 0; i < config->stages; i++) {
         share_frac[i] = kvc_composed_mix_counts(config, &mix, i, 1).requests;
     }

@@ -19,6 +19,19 @@ enum {
     KVC_COMPOSED_KINDS
 };
 
+/* Requests that come to a stage as one job: those that every branch before it takes alike. */
+struct kvc_composed_part {
+    double share;                      /* Share of the requests of the load. */
+    struct kvc_composed_counts counts; /* What the stage does for them, per request of the load. */
+};
+
+/* What comes to each stage, without evictions. */
+struct kvc_composed_parts {
+    struct kvc_composed_counts all[KVC_COMPOSED_STAGES_MAX];
+    uint32_t parts[KVC_COMPOSED_STAGES_MAX];
+    struct kvc_composed_part part[KVC_COMPOSED_STAGES_MAX][2 * KVC_COMPOSED_KINDS];
+};
+
 struct kvc_composed_mix {
     struct kvc_composed_expected expected;
     const struct kvc_workload *workload;
@@ -36,24 +49,23 @@ struct kvc_composed_mix {
     double warmup_ns, run_ns;
     double evicts_frac;     /* Share of the written items that evict another one. */
     double missed_bytes[2]; /* Values of GETs that miss, per request of the load. */
-    bool knows_stages;      /* Whether of_stage is filled. */
-    struct kvc_composed_counts
-        of_stage[KVC_COMPOSED_STAGES_MAX]; /* What a stage does, per request of the load. */
+    const struct kvc_composed_parts *of;
 };
 
 /* Returns the shares of the GETs that hit in the long run, and how full the index is when the run begins. */
 struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario);
 
-/* Returns the mix of a scenario; its frames and evictions depend on the rate and are left out. */
-struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario);
+/* Returns the mix of a scenario, which refers to *parts; its frames and evictions depend on the rate and are
+ * left out. */
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
+                                            struct kvc_composed_parts *parts);
 
 /* Returns the time from the beginning of a run after which a socket that serves per_ns requests has full
  * slabs, so that each item it writes evicts another one; infinity: never. */
 double kvc_composed_full_ns(const struct kvc_composed_mix *mix, double per_ns);
 
 /* Sets which share of the written items evict others within the measured time, at a rate. */
-void kvc_composed_mix_evict(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
-                            double per_ns);
+void kvc_composed_mix_evict(struct kvc_composed_mix *mix, double per_ns);
 
 /* Returns whether requests of a kind, with large values or not, meet the conditions of a stage. */
 bool kvc_composed_mix_meets(int class, bool large, uint32_t when);
@@ -62,6 +74,11 @@ bool kvc_composed_mix_meets(int class, bool large, uint32_t when);
 struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_config *config,
                                                    const struct kvc_composed_mix *mix, uint32_t stage,
                                                    double requests);
+
+/* Returns the same for those of the `requests` requests that are in one part of them. */
+struct kvc_composed_counts kvc_composed_mix_part(const struct kvc_composed_config *config,
+                                                 const struct kvc_composed_mix *mix, uint32_t stage,
+                                                 uint32_t part, double requests);
 
 /* Sets the share of the requests that each stage is for. */
 void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac);

@@ -74,6 +74,9 @@ static const struct subject subjects[] = {
     {"fatcache", MODEL("memcached/golden/fatcache.lua"),
      {{"node.flash.read", "us", 30, 100, false}, {"node.cpu.clock", "GHz", 2, 4, false},
       {"node.nic.latency", "us", 0, 20, false}, {"workload.keys", "", 2e3, 1e4, true}}},
+    {"composed", KVC_SOURCE_DIR "/scenarios/composed/hot_in_gpu.lua",
+     {{"node.nic.latency", "us", 0, 20, false}, {"node.dram.random_line", "ns", 60, 120, false},
+      {"workload.arrival.poisson_mops", "", 1, 60, false}, {"workload.keys", "", 2e6, 4e6, true}}},
 };
 /* clang-format on */
 
