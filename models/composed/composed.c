@@ -27,7 +27,7 @@
 /* ---- simulation ---- */
 
 /* Slices are short while clocks or outages may change what the server is capable of. */
-static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3;
+static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3, slice_least_ns = 1e3;
 
 /* A server and its use of a socket. Its links are its own unless they meet in a root complex. */
 struct user {
@@ -296,14 +296,25 @@ static void open_policy(struct simulation *simulation)
     free(units);
 }
 
+/* Returns the length of a slice at most. A client whose next key is on another socket must not send before
+ * that socket's slice, so that a slice is no longer than the way from an answer to the next request. */
+static double slice_ns_of(const struct kvc_scenario *scenario)
+{
+    bool changes = scenario->run.change_count > 0 || kvc_power_policy_looks(&scenario->power);
+    double most_ns = changes ? slice_of_changes_ns : slice_most_ns;
+    if (scenario->workload.arrival != KVC_ARRIVAL_CLOSED || kvc_scenario_shards(scenario) == 1) {
+        return most_ns;
+    }
+    double turn_ns = 2 * kvc_composed_config_of(scenario)->path_ns + scenario->workload.think_ns;
+    return fmin(fmax(turn_ns, slice_least_ns), most_ns);
+}
+
 static void open_users(void *state)
 {
     struct simulation *simulation = state;
     const struct kvc_scenario *scenario = simulation->scenario;
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    bool changes = scenario->run.change_count > 0 || kvc_power_policy_looks(&scenario->power);
-    double window_ns = kvc_composed_window_ns(scenario),
-           slice_ns = changes ? slice_of_changes_ns : slice_most_ns;
+    double window_ns = kvc_composed_window_ns(scenario), slice_ns = slice_ns_of(scenario);
     simulation->slices = (struct kvc_slices){.replica = &simulation->replica,
                                              .slice_ns = window_ns / ceil(window_ns / slice_ns),
                                              .stages = config->stages,
