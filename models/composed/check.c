@@ -145,6 +145,7 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
         {"every", stage->every != 1, later, "in a stage that does insert, erase or both, and nothing else"},
         {"background", stage->background, !away && (later || stage->does == 0),
          "without operations other than insert and erase, on a device other than database, flash and node"},
+        {"curve", stage->curve_count > 0, cores || gpu, "on cpu, card.cpu or gpu"},
         {"does", stage->does != 0, cores || gpu || place == KVC_COMPOSED_FPGA || place == KVC_COMPOSED_FLASH,
          "on cpu, card.cpu, gpu, fpga or flash"},
         {"does", (stage->does & KVC_COMPOSED_PARSE) != 0, place != KVC_COMPOSED_FPGA,
@@ -154,6 +155,14 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
         if (options[j].stated && !options[j].allowed) {
             return FAIL("system.stages.%u.%s: found one that stage \"%s\" cannot have, allowed: %s", i + 1,
                         options[j].option, stage->name, options[j].where);
+        }
+    }
+    for (uint32_t j = 0; j < stage->curve_count; j++) {
+        if (stage->curve_count < 2 || (j > 0 && stage->curve[j].requests <= stage->curve[j - 1].requests)) {
+            return FAIL(
+                "system.stages.%u.curve.%u.requests: found %.10g, allowed: 2 points or more, each with more "
+                "requests than the one before",
+                i + 1, j + 1, stage->curve[j].requests);
         }
     }
     return KVC_OK;

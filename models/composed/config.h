@@ -31,6 +31,7 @@
 enum {
     KVC_COMPOSED_STAGES_MAX = KVC_MODEL_STAGES_MAX,
     KVC_COMPOSED_WORKS_MAX = 4,
+    KVC_COMPOSED_POINTS_MAX = 16,
     KVC_COMPOSED_PRIORITIES = 4,
     KVC_COMPOSED_BATCH_MAX = 1 << 20, /* Most requests of a batch. */
 };
@@ -157,6 +158,11 @@ struct kvc_composed_work {
     int per; /* enum kvc_composed_per. */
 };
 
+/* A measured point of the time of a job. */
+struct kvc_composed_point {
+    double requests, ns;
+};
+
 struct kvc_composed_stage_options {
     char name[KVC_TEXT_MAX];
     int on; /* enum kvc_composed_place. */
@@ -171,6 +177,8 @@ struct kvc_composed_stage_options {
     struct kvc_composed_work own; /* Stated in the stage itself. */
     uint32_t work_count;
     struct kvc_composed_work work[KVC_COMPOSED_WORKS_MAX];
+    uint32_t curve_count;
+    struct kvc_composed_point curve[KVC_COMPOSED_POINTS_MAX];
     uint32_t does; /* Bits of enum kvc_composed_does. */
     uint32_t when; /* Bits of enum kvc_composed_when. */
     uint32_t of;   /* Bits of 1 << enum kvc_op: operations whose requests the work counts. */

@@ -38,11 +38,26 @@ static double times_of(const struct kvc_composed_stage *stage, const struct kvc_
     return times;
 }
 
+/* Returns the time of a job by the curve of its stage [ns]. */
+static double curve_ns(const struct kvc_composed_stage_options *options, double requests)
+{
+    const struct kvc_composed_point *from = options->curve, *last = from + options->curve_count - 1;
+    if (options->curve_count == 0 || requests <= from->requests) {
+        return options->curve_count > 0 ? from->ns : 0;
+    }
+    while (from + 1 < last && from[1].requests < requests) {
+        from++;
+    }
+    double slope_ns = (from[1].ns - from->ns) / (from[1].requests - from->requests);
+    return fmax(from->ns + slope_ns * (requests - from->requests), 0);
+}
+
 /* The work of a stage for a batch: the sum of what it states. */
 static struct kvc_composed_work work_of(const struct kvc_composed_stage *stage,
                                         const struct kvc_composed_counts *counts)
 {
-    struct kvc_composed_work sum = {0};
+    struct kvc_composed_work sum = {
+        .ns = curve_ns(stage->options, times_of(stage, counts, KVC_COMPOSED_PER_REQUEST))};
     uint32_t works = stage->works & ((1u << KVC_COMPOSED_PER_BLOCK) - 1);
     for (int per = 0; works >> per != 0; per++) {
         const struct kvc_composed_work *work = &stage->per[per];

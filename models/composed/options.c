@@ -133,6 +133,18 @@ static const struct kvc_option work_rows[] = {WORK_ROWS(kvc_composed_work, )};
 static const struct kvc_option_table work_options =
     KVC_OPTION_TABLE(kvc_composed_work, work_rows, "work", .max_list = KVC_COMPOSED_WORKS_MAX);
 
+static const struct kvc_option point_rows[] = {
+    KVC_REAL_ROW(kvc_composed_point, "requests", requests, KVC_UNIT_NONE, 1, 1e9, NULL,
+                 "requests of a job; the next point has more"),
+    KVC_REAL_ROW(
+        kvc_composed_point, "ns", ns, KVC_UNIT_NONE, 0, 1e12, NULL,
+        "time of a job of so many requests in nanoseconds at the fastest clock; a longer one lowers the "
+        "limit of the stage"),
+};
+
+static const struct kvc_option_table point_options =
+    KVC_OPTION_TABLE(kvc_composed_point, point_rows, "curve", .max_list = KVC_COMPOSED_POINTS_MAX);
+
 static const struct kvc_option stage_rows[] = {
     KVC_TEXT_ROW(kvc_composed_stage_options, "name", name, NULL, "name of the stage in results and paths"),
     KVC_CHOICE_ROW(
@@ -178,6 +190,11 @@ static const struct kvc_option stage_rows[] = {
     WORK_ROWS(kvc_composed_stage_options, own.),
     KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
                  "further work, for a stage that has some for each request and some for each batch"),
+    KVC_LIST_ROW(
+        kvc_composed_stage_options, "curve", curve, curve_count, &point_options,
+        "cpu, card.cpu, gpu: measured times of a job by its requests, in addition to its other work; between "
+        "points and beyond the last one they go on in straight lines, and a smaller job takes the time of "
+        "the first one"),
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "does", does, kvc_composed_operations, "",
         "operations on the real index and values, whose lines are charged to the stage; parse: reads the packet, "

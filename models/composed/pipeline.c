@@ -194,6 +194,11 @@ static void set_stage(const struct kvc_composed_config *config, uint32_t number,
     for (uint32_t i = 0; i < options->work_count; i++) {
         add_work(work, &options->work[i], stage->work);
     }
+    for (uint32_t i = 0; i < options->curve_count; i += options->curve_count - 1) { /* Its ends. */
+        char time[KVC_PIPELINE_TEXT_MAX];
+        put_quantity(options->curve[i].ns, KVC_UNIT_NS, time);
+        add(stage->work, "\n", "%s for %g requests", time, options->curve[i].requests);
+    }
     standard.does = config->stage[number].does; /* With what no stage states. */
     set_words(table, "does", &standard, stage->does);
     set_words(table, "when", options, stage->when);

@@ -96,6 +96,9 @@ static void speed_stages(struct kvc_composed_options *options, int place, double
         }
         stage->own.ns /= factor;
         stage->own.cycles /= kvc_composed_has_cores((enum kvc_composed_place)place) ? factor : 1;
+        for (uint32_t j = 0; j < stage->curve_count; j++) {
+            stage->curve[j].ns /= factor;
+        }
         for (uint32_t j = 0; j < stage->work_count; j++) {
             stage->work[j].ns /= factor;
             stage->work[j].cycles /= kvc_composed_has_cores((enum kvc_composed_place)place) ? factor : 1;

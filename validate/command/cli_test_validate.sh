@@ -5,7 +5,7 @@ script=$(realpath "$0")
 source "$(dirname "$0")/../../scenarios/cli/cli_testing.sh"
 
 scenario good ""
-expect 2 'found "nosuch".*papers \(bluecache, dido, kvdirect, megakv, memcachedgpu\).*measured machines' "$kvcast" validate nosuch
+expect 2 'found "nosuch".*papers \(bluecache, composed, dido, kvdirect, megakv, memcachedgpu\).*measured machines' "$kvcast" validate nosuch
 export KVCAST_MEASURED=machines
 mkdir -p machines/tiny machines/bench_only && cp good.lua machines/tiny/
 memory_fed="node.sockets=1;system.feed=memory;system.streams=1;run.warmup=auto;run.duration=20ms"

@@ -645,6 +645,11 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
             ", block = %u, threads = %u, block_memory = \"1KiB\", work = { { ns = %.0f, per = \"batch\" }, { cycles "
             "= %.4g, lines = %.4g, per = \"block\" } }",
             stage->block, stage->threads, stage->batch_ns, stage->block_cycles, stage->block_lines);
+    } else if (stage->batch_ns > 0 && fmod(stage->batch_ns, 2) == 0 &&
+               (has_cores(stage) || is_on(stage, "gpu"))) {
+        put(writer,
+            ", curve = { { requests = 1, ns = %.0f }, { requests = 16, ns = %.0f }, { requests = 128, ns = %.0f } }",
+            stage->batch_ns, 1.5 * stage->batch_ns, 5 * stage->batch_ns);
     } else if (stage->batch_ns > 0) {
         put(writer, ", work = { { ns = %.0f, per = \"batch\" } }", stage->batch_ns);
     }

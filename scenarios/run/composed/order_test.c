@@ -47,6 +47,24 @@ Test(composition_order, waits_for_the_slowest_of_stages_beside_each_other)
     }
 }
 
+/* Points on a straight line are a time for a batch and one for each of its requests, also beyond the last
+ * point; jobs smaller than the first point take its time. */
+Test(composition_order, takes_times_between_the_points_of_a_curve)
+{
+    static const char *frames[] = {"per_frame = 4, fill = 'at_once',", "per_frame = 32, fill = 'at_once',",
+                                   "per_frame = 8, fill = 'at_once',"},
+                      *sums = "{ name = 'a', on = 'cpu', ns = 10, work = { { ns = 100, per = 'batch' } } },",
+                      *curve = "{ name = 'a', on = 'cpu', curve = { { requests = 4, ns = 140 },\n"
+                               "  { requests = 6, ns = 160 }, { requests = 16, ns = 260 } } },",
+                      *first = "{ name = 'a', on = 'cpu', curve = { { requests = 8, ns = 180 },\n"
+                               "  { requests = 9, ns = 300 } } },";
+    for (size_t i = 0; i < 3; i++) {
+        double expected = latency_us("", sums, frames[i], 1, "latency_mean_us"),
+               found = latency_us("", i < 2 ? curve : first, frames[i], 1, "latency_mean_us");
+        cr_expect_float_eq(found, expected, 1e-6 * expected, "%.9g us, %.9g by sums", found, expected);
+    }
+}
+
 /* Keys are skewed, and each pipeline has its own. */
 Test(composition_order, steals_from_busy_pipelines)
 {
@@ -93,6 +111,8 @@ Test(composition_order, is_refused_without_an_effect)
         {"", "{ name = 'a', on = 'cpu', full = 'drop' },", "system.stages.2.full: found one without a limit"},
         {"batch = { before = 'a', count = 8 },", "{ name = 'a', on = 'cpu', queue = 8 },",
          "system.stages.2.queue: found one, but batches form in front of stage \"a\""},
+        {"", "{ name = 'a', on = 'cpu', curve = { { requests = 8, ns = 9 }, { requests = 8, ns = 10 } } },",
+         "system.stages.2.curve.2.requests: found 8, allowed: 2 points or more"},
         {"", "{ name = 'a', on = 'cpu', priority = 1 },",
          "system.stages.2.priority: found one that stage \"a\" cannot have, allowed: if another stage"},
         {"", "{ name = 'a', on = 'cpu', steal = '50ns' },",
