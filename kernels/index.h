@@ -41,6 +41,8 @@ struct kvc_index_stats {
     uint64_t erases;        /**< Hashes passed to kvc_index_erase. */
     uint64_t erased;        /**< Elements erased. */
     uint64_t erase_lines;   /**< Lines touched by erases. */
+    /** Of these lines, those that follow the one before them in memory: only indexes of pairs count them. */
+    uint64_t search_next_lines, insert_next_lines, erase_next_lines;
 };
 
 /** Adds the counters of `from` to `to`. */
@@ -58,6 +60,9 @@ static inline void kvc_index_stats_add(struct kvc_index_stats *to, const struct 
     to->erases += from->erases;
     to->erased += from->erased;
     to->erase_lines += from->erase_lines;
+    to->search_next_lines += from->search_next_lines;
+    to->insert_next_lines += from->insert_next_lines;
+    to->erase_next_lines += from->erase_next_lines;
 }
 
 struct kvc_index;
@@ -132,6 +137,23 @@ static inline uint64_t kvc_index_used(const struct kvc_index *index)
     return index->ops->used(index);
 }
 
+/** Sizes of the pairs of an index that holds values. */
+struct kvc_index_pairs {
+    uint32_t inline_bytes; /**< Largest pair of key and value that lies in the entries themselves [bytes]. */
+    uint32_t pair_bytes;   /**< Mean size of a pair, by which the capacity counts [bytes]. */
+};
+
+/** What kinds of index that hold values have in addition. In such an index, a hash stands for the key, and a
+ * location is the size of the pair [bytes]; a pair of another size is dropped. */
+struct kvc_index_pair_kind {
+    uint32_t inline_usual_bytes; /**< Published or usual size of the largest pair in the entries [bytes]. */
+    uint32_t inline_most_bytes;  /**< Largest such size [bytes]. */
+    uint32_t least_bytes;        /**< Smallest pair: the hash [bytes]. */
+    uint32_t most_bytes; /**< Largest pair, of which larger ones than in entries lie in slabs [bytes]. */
+    /** Creates an index of pairs in about `bytes` of memory. Returns NULL with errno. */
+    struct kvc_index *(*create)(uint64_t bytes, const struct kvc_index_pairs *pairs, uint64_t seed);
+};
+
 /** A kind of index, with everything that a program needs to iterate over all kinds (index_kinds.h). */
 struct kvc_index_kind {
     const char *name;   /**< Name, for example "megakv-cuckoo". */
@@ -145,6 +167,7 @@ struct kvc_index_kind {
      * collide; the caller compares the full key. */
     bool partial;
     bool many_readers; /**< Any number of threads may search at once; otherwise one thread uses it. */
+    const struct kvc_index_pair_kind *pairs; /**< NULL: it holds no values. */
 };
 
 #ifdef __cplusplus

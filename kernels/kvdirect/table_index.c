@@ -380,4 +380,5 @@ const struct kvc_index_kind kvc_kvdirect_table_kind = {
     .source = "KV-Direct, SOSP 2017, sec. 3.3.1",
     .many_readers = true,
     .create = create_published,
+    .pairs = &kvc_kvdirect_table_pair_kind,
 };

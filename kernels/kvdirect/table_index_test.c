@@ -145,3 +145,53 @@ Test(kvdirect_index, published_geometry)
     cr_assert_eq(kept + dropped, fill.inserts, "every insert is in the index or was returned");
     kvc_index_free(index);
 }
+
+/* Pairs inline and in slabs, against a map of their sizes. */
+Test(kvdirect_index, holds_pairs)
+{
+    enum { KEYS = 300, STEPS = 20000 };
+    const struct kvc_index_pairs sizes = {.inline_bytes = 20, .pair_bytes = 100};
+    struct kvc_index *index = kvc_kvdirect_table_kind.pairs->create(1 << 18, &sizes, 42);
+    static uint32_t map[KEYS];
+    struct kvc_index_stats stats = {0};
+    memset(map, 0xff, sizeof(map));
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t key = random_word() % KEYS, hash = (key + 1) * 0x9e3779b97f4a7c15, what = random_word() % 4;
+        uint32_t location = 8 + (uint32_t)(random_word() % (key % 2 == 0 ? 13 : 503)), out;
+        if (what < 2) {
+            kvc_index_insert(index, &hash, &location, 1, &out, &stats);
+            cr_assert_eq(out, map[key]);
+            map[key] = location;
+        } else if (what == 2) {
+            kvc_index_search(index, &hash, 1, &out, &stats);
+            cr_assert_eq(out, map[key]);
+        } else {
+            location = KVC_LOCATION_ANY;
+            kvc_index_erase(index, &hash, &location, 1, &out, &stats);
+            cr_assert_eq(out, map[key]);
+            map[key] = KVC_LOCATION_NONE;
+        }
+    }
+    cr_assert_eq(stats.dropped, 0);
+    kvc_index_free(index);
+}
+
+/* A small pair is where its key is found; a large one is found in a slab, line after line. */
+Test(kvdirect_index, counts_lines_of_pairs)
+{
+    const struct kvc_index_pairs sizes = {.inline_bytes = 15, .pair_bytes = 15};
+    struct kvc_index *index = kvc_kvdirect_table_kind.pairs->create(1 << 18, &sizes, 42);
+    const uint32_t bytes[] = {15, 16, 500, 7, 511}, lines[] = {1, 2, 9, 1, 1}, next[] = {0, 0, 7, 0, 0};
+    for (uint64_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++) {
+        struct kvc_index_stats stats = {0};
+        uint64_t hash = (i + 1) * 0x9e3779b97f4a7c15;
+        uint32_t out;
+        kvc_index_insert(index, &hash, &bytes[i], 1, &out, &stats);
+        cr_expect_eq(stats.dropped, i > 2, "%u bytes", bytes[i]);
+        kvc_index_search(index, &hash, 1, &out, &stats);
+        cr_expect_eq(stats.search_lines, lines[i], "%u bytes: %lu lines", bytes[i],
+                     (unsigned long)stats.search_lines);
+        cr_expect_eq(stats.search_next_lines, next[i], "%u bytes", bytes[i]);
+    }
+    kvc_index_free(index);
+}

@@ -314,6 +314,7 @@ struct kvc_kvdirect_table {
     uint64_t bytes;                         /**< Size of the memory [bytes]. */
     uint64_t buckets;                       /**< Buckets of the hash index. */
     uint32_t inline_bytes;                  /**< Inline threshold [bytes]. */
+    uint32_t usual_bytes;                   /**< Index of pairs: their mean size [bytes]. */
     uint64_t seed;                          /**< Seed of the key hash. */
     uint64_t pairs;                         /**< Pairs in the table. */
     uint64_t pair_bytes;                    /**< Size of their keys and values [bytes]. */
@@ -339,6 +340,9 @@ uint32_t kvc_kvdirect_table_allocate(struct kvc_kvdirect_table *table, unsigned 
 /** Releases a slab. */
 void kvc_kvdirect_table_release(struct kvc_kvdirect_table *table, uint32_t granule, unsigned type,
                                 struct kvc_kvdirect_slab_stats *stats);
+
+/** The table as an index that holds values (kernels/index.h). */
+extern const struct kvc_index_pair_kind kvc_kvdirect_table_pair_kind;
 
 /** Operations of the index interface. */
 extern const struct kvc_index_ops kvc_kvdirect_table_index_ops;

@@ -224,7 +224,9 @@ static void set_cores(const struct kvc_composed_config *config, const struct kvc
         reuse.footprint_bytes += config->means.item_bytes * keys;
     }
     if (index_here) {
-        reuse.bytes_per_key += LINE_BYTES;
+        double pair_bytes = config->pairs.pair_bytes;
+        bool apart = pair_bytes > config->pairs.inline_bytes; /* Its index has an entry for it as well. */
+        reuse.bytes_per_key += LINE_BYTES + (apart ? ceil(pair_bytes / LINE_BYTES) * LINE_BYTES : 0);
         reuse.footprint_bytes += config->index_bytes;
     }
     if (hot_here) { /* Its keys are the popular ones, which are the first that a cache holds. */
@@ -315,7 +317,7 @@ static void set_hot(struct kvc_composed_config *config)
         config->hot_bytes = options->hot.bytes;
         config->hot_items = floor(config->hot_bytes / config->means.item_bytes);
         config->hot_index_bytes = config->hot_index != NULL
-                                      ? kvc_composed_index_bytes(config->hot_index, config->hot_items)
+                                      ? kvc_composed_index_bytes(config->hot_index, NULL, config->hot_items)
                                       : kvc_shards_index_bytes(config->hot_items);
     }
 }
@@ -375,21 +377,40 @@ static void set_values(struct kvc_composed_config *config, double stated_bytes)
     }
 }
 
+/* Sets the pairs of an index that holds values. A check refuses those that the kernel cannot hold. */
+static void set_pairs(struct kvc_composed_config *config, const struct kvc_workload *workload)
+{
+    const struct kvc_composed_values_options *values = &config->options->values;
+    config->inlines =
+        values->kernel == KVC_COMPOSED_INLINE && config->index != NULL && config->index->pairs != NULL;
+    if (config->inlines) {
+        const struct kvc_index_pair_kind *kind = config->index->pairs;
+        double bytes = kvc_workload_key_bytes_mean(workload) + kvc_workload_value_bytes_mean(workload),
+               inline_bytes = values->inline_bytes > 0 ? values->inline_bytes : kind->inline_usual_bytes;
+        bytes = fmin(fmax(bytes, kind->least_bytes), kind->most_bytes);
+        config->pairs =
+            (struct kvc_index_pairs){.inline_bytes = (uint32_t)fmin(inline_bytes, kind->inline_most_bytes),
+                                     .pair_bytes = (uint32_t)lround(bytes)};
+    }
+}
+
 static void set_structures(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_options *options = config->options;
     double keys = (double)scenario->workload.keys / config->shards;
     config->index = kvc_composed_index_kind(options->index.kernel);
-    config->has_values = options->values.kernel != KVC_COMPOSED_NO_VALUES;
+    config->has_values = kvc_composed_has_values(options);
+    set_pairs(config, &scenario->workload);
+    const struct kvc_index_pairs *pairs = kvc_composed_pairs_of(config);
     config->logs = options->values.kernel == KVC_COMPOSED_LOG;
     if (config->logs) {
         config->on_flash = options->values.memory == KVC_COMPOSED_IN_FLASH && config->flash != NULL;
         config->means.item_bytes = log_item_bytes(config, &scenario->workload);
     }
     if (config->index != NULL) {
-        config->index_bytes =
-            options->index.bytes > 0 ? options->index.bytes : kvc_composed_index_bytes(config->index, keys);
-        config->slots = kvc_composed_index_slots(config->index, config->index_bytes);
+        config->index_bytes = options->index.bytes > 0 ? options->index.bytes
+                                                       : kvc_composed_index_bytes(config->index, pairs, keys);
+        config->slots = kvc_composed_index_slots(config->index, pairs, config->index_bytes);
     }
     if (config->has_values) {
         set_values(config, options->values.bytes);
@@ -510,7 +531,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     if (status == KVC_OK) {
         status = find_batched(config, diag);
     }
-    config->fills = fills(config, options->values.kernel != KVC_COMPOSED_NO_VALUES);
+    config->fills = fills(config, kvc_composed_has_values(options));
     if (status != KVC_OK) {
         return status;
     }
@@ -614,11 +635,12 @@ uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_mode
     double shards = config->shards, keys = (double)scenario->workload.keys / shards;
     uint32_t count = 0;
     if (config->index != NULL) {
-        room[count++] = (struct kvc_model_room){.option = "system.index.size",
-                                                .unit = KVC_UNIT_BYTES,
-                                                .size = config->index_bytes,
-                                                .needed = kvc_composed_index_bytes(config->index, keys),
-                                                .keys = shards * config->slots};
+        room[count++] = (struct kvc_model_room){
+            .option = "system.index.size",
+            .unit = KVC_UNIT_BYTES,
+            .size = config->index_bytes,
+            .needed = kvc_composed_index_bytes(config->index, kvc_composed_pairs_of(config), keys),
+            .keys = shards * config->slots};
     }
     if (config->has_values) {
         room[count++] = (struct kvc_model_room){
@@ -638,6 +660,7 @@ struct kvc_shards_params kvc_composed_store_params_of(const struct kvc_scenario 
     return (struct kvc_shards_params){
         .sockets = (uint32_t)scenario->node.sockets,
         .kind = config->index,
+        .pairs = config->pairs,
         .index_bytes = config->index_bytes,
         .slab_bytes = config->value_bytes,
         .logs = config->logs,
@@ -653,6 +676,7 @@ struct kvc_shards_params kvc_composed_hot_params_of(const struct kvc_scenario *s
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_shards_params params = kvc_composed_store_params_of(scenario);
     params.kind = config->hot_index;
+    params.pairs = (struct kvc_index_pairs){0};
     params.index_bytes = config->hot_index_bytes;
     params.slab_bytes = config->hot_bytes;
     params.logs = false;

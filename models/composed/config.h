@@ -117,7 +117,7 @@ enum kvc_composed_memory {
 };
 
 /* Kernels of the values. */
-enum kvc_composed_values { KVC_COMPOSED_NO_VALUES, KVC_COMPOSED_SLAB, KVC_COMPOSED_LOG };
+enum kvc_composed_values { KVC_COMPOSED_NO_VALUES, KVC_COMPOSED_SLAB, KVC_COMPOSED_LOG, KVC_COMPOSED_INLINE };
 
 /* ---- options: the scenario's table `system` ---- */
 
@@ -133,6 +133,7 @@ struct kvc_composed_values_options {
     int memory;          /* enum kvc_composed_memory. */
     double bytes;        /* 0: auto. */
     double buffer_bytes; /* Flash: memory of its write buffer; 0: auto. */
+    double inline_bytes; /* Inline: largest pair in the index's entries; 0: auto. */
 };
 
 /* A cache of items in front of the store: an index and items of its own. */
@@ -271,18 +272,20 @@ struct kvc_composed_config {
     uint32_t frame_answers;             /* Responses of a frame at most, if they fit. */
     double frame_mean;                  /* Mean requests of a full frame. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
-    bool has_values;
-    bool fills;                /* It takes the values that a database gives for GETs that missed. */
-    bool logs;                 /* A log holds the values. */
-    double keys;               /* Mean keys of a shard. */
-    double index_bytes, slots; /* Of a shard. */
-    double value_bytes;        /* Item memory of a shard. */
-    bool on_flash;             /* The item memory is on flash. */
-    uint64_t flash_pages;      /* Pages of the log on flash. */
-    double buffer_bytes;       /* Memory of the log's write buffer. */
-    double buffered_frac;      /* Share of the reads whose items are still in the page that fills. */
-    double hottest_chip;       /* Reads of the chip with most of them over the mean of all. */
-    bool has_hot;              /* The store has a hot tier. */
+    bool has_values;                    /* Values lie in a memory of their own. */
+    bool inlines;                       /* The index holds them. */
+    struct kvc_index_pairs pairs;       /* Its pairs, if it does. */
+    bool fills;                         /* It takes the values that a database gives for GETs that missed. */
+    bool logs;                          /* A log holds the values. */
+    double keys;                        /* Mean keys of a shard. */
+    double index_bytes, slots;          /* Of a shard. */
+    double value_bytes;                 /* Item memory of a shard. */
+    bool on_flash;                      /* The item memory is on flash. */
+    uint64_t flash_pages;               /* Pages of the log on flash. */
+    double buffer_bytes;                /* Memory of the log's write buffer. */
+    double buffered_frac;               /* Share of the reads whose items are still in the page that fills. */
+    double hottest_chip;                /* Reads of the chip with most of them over the mean of all. */
+    bool has_hot;                       /* The store has a hot tier. */
     const struct kvc_index_kind *hot_index; /* NULL: the store's index knows what is hot. */
     double hot_index_bytes, hot_bytes;      /* Its index and its item memory in a shard. */
     double hot_items;                       /* Items that a shard's tier has room for. */
@@ -300,6 +303,28 @@ struct kvc_composed_config {
     bool on_network;     /* Requests come over the NIC. */
     bool compares;       /* Some stage compares keys. */
 };
+
+/* Whether the values have a memory of their own. */
+static inline bool kvc_composed_has_values(const struct kvc_composed_options *options)
+{
+    return options->values.kernel != KVC_COMPOSED_NO_VALUES && options->values.kernel != KVC_COMPOSED_INLINE;
+}
+
+/* Returns the operation that copies values to responses, and the one that copies them from requests. */
+static inline uint32_t kvc_composed_reads(const struct kvc_composed_config *config)
+{
+    return config->inlines ? KVC_COMPOSED_SEARCH : KVC_COMPOSED_READ;
+}
+static inline uint32_t kvc_composed_writes(const struct kvc_composed_config *config)
+{
+    return config->inlines ? KVC_COMPOSED_INSERT : KVC_COMPOSED_WRITE;
+}
+
+/* Returns the sizes of the pairs of the index; NULL: it holds no values. */
+static inline const struct kvc_index_pairs *kvc_composed_pairs_of(const struct kvc_composed_config *config)
+{
+    return config->inlines ? &config->pairs : NULL;
+}
 
 /* Whether a place has cores that run code. */
 static inline bool kvc_composed_has_cores(enum kvc_composed_place place)

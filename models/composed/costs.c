@@ -106,8 +106,8 @@ static struct touched touched_by(const struct kvc_composed_config *config,
      * it; and from an item, whose first line has the key, to the response. */
     touched.streamed_bytes += counts->copied_bytes + counts->written_bytes;
     touched.passing_bytes += counts->written_bytes;
-    touched.random += counts->items + counts->compared;
-    touched.following += counts->item_lines - counts->items;
+    touched.random += counts->items + counts->compared - counts->next_lines;
+    touched.following += counts->item_lines - counts->items + counts->next_lines;
     return touched;
 }
 
@@ -234,8 +234,8 @@ static struct kvc_composed_cost shared_cost(const struct kvc_composed_config *co
     const struct kvc_composed_work work = work_of(stage, counts);
     double threads = fmax(times_of(stage, counts, KVC_COMPOSED_PER_REQUEST), 1);
     bool parses = (stage->does & KVC_COMPOSED_PARSE) != 0;
-    double random = index_lines(counts) + counts->items + counts->compared + work.lines,
-           following = counts->item_lines - counts->items;
+    double random = index_lines(counts) - counts->next_lines + counts->items + counts->compared + work.lines,
+           following = counts->item_lines - counts->items + counts->next_lines;
     const struct kvc_gpu_waves waves = {.threads = threads,
                                         .instructions = (work.instructions + work.cycles) / threads,
                                         .depth = (random + following) / threads,
@@ -331,10 +331,11 @@ static struct accesses accesses_of(const struct kvc_composed_config *config,
     double lines = work->lines + counts->search_lines + counts->insert_lines + counts->erase_lines;
     double changed = counts->inserts + counts->erases; /* The last line that each of them reads. */
     double written = counts->written_bytes / fmax(config->means.touched_bytes, 1);
-    return (struct accesses){.reads = lines + counts->items + counts->compared,
+    return (struct accesses){.reads = lines - counts->next_lines + counts->items + counts->compared,
                              .read_lines = lines + counts->item_lines + counts->compared,
                              .writes = changed + written,
-                             .written_lines = changed + counts->written_bytes / LINE_BYTES};
+                             .written_lines =
+                                 changed + counts->written_next_lines + counts->written_bytes / LINE_BYTES};
 }
 
 /* Returns how many accesses the slowest request of a job makes one after the other, if all make the mean or,

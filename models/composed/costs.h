@@ -23,10 +23,12 @@ struct kvc_composed_counts {
     double searches, search_lines; /* Searches, and lines of the index that they touched. */
     double inserts, insert_lines;
     double erases, erase_lines;
-    double written_bytes;     /* Bytes of items that are written. */
-    double compared;          /* Items whose keys alone are compared. */
-    double items, item_lines; /* Items that are read, and their lines. */
-    double copied_bytes;      /* Keys that are read or written, and values [bytes]. */
+    double next_lines;         /* Of these lines, those that follow another one in memory. */
+    double written_next_lines; /* Of the latter, those of inserts. */
+    double written_bytes;      /* Bytes of items that are written. */
+    double compared;           /* Items whose keys alone are compared. */
+    double items, item_lines;  /* Items that are read, and their lines. */
+    double copied_bytes;       /* Keys that are read or written, and values [bytes]. */
 };
 
 /* Adds `times` times the requests of `counts` to a sum; what one stage touched is left out. */

@@ -24,11 +24,11 @@ void kvc_composed_share_learn(struct kvc_composed_share *share, uint32_t events,
 struct kvc_composed_lines kvc_composed_hot_lines(const struct kvc_composed_config *config, double load_frac)
 {
     if (config->hot_index == NULL) {
-        double entry = kvc_composed_index_lines(config->index, load_frac).hit;
+        double entry = kvc_composed_index_lines(config->index, kvc_composed_pairs_of(config), load_frac).hit;
         return (struct kvc_composed_lines){.kept = 1, .insert = entry, .erase = entry};
     }
-    double slots = kvc_composed_index_slots(config->hot_index, config->hot_index_bytes);
-    return kvc_composed_index_lines(config->hot_index, fmin(config->hot_items / slots, 1));
+    double slots = kvc_composed_index_slots(config->hot_index, NULL, config->hot_index_bytes);
+    return kvc_composed_index_lines(config->hot_index, NULL, fmin(config->hot_items / slots, 1));
 }
 
 void kvc_composed_hot_open(struct kvc_composed_hot *hot, const struct kvc_composed_config *config,

@@ -5,7 +5,7 @@
 static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved", "set-assoc", "hopscotch",
                                       "chained", "kvdirect", "bluecache",          "mica",      "memc3",
                                       "farm",    NULL};
-static const char *const value_kernels[] = {"none", "slab", "log", NULL};
+static const char *const value_kernels[] = {"none", "slab", "log", "inline", NULL};
 static const char *const memories[] = {"host", "gpu", "card", NULL};
 static const char *const value_memories[] = {"host", "gpu", "card", "flash", NULL};
 static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx",   "pcie.down",
@@ -43,13 +43,19 @@ static const struct kvc_option value_rows[] = {
     KVC_CHOICE_ROW(
         kvc_composed_values_options, "kernel", kernel, value_kernels, "none",
         "the real code of the items; slab: size classes of items, of which CLOCK evicts; log: items one behind "
-        "the other, of which the oldest makes room; none: the index holds all of an item"),
+        "the other, of which the oldest makes room; inline: the index holds them, so that `search` finds and `insert` "
+        "stores keys and values; none: the store has none, or keeps them where no stage looks"),
     KVC_CHOICE_ROW(kvc_composed_values_options, "memory", memory, value_memories, "host",
                    "memory that holds the items, which stages on the same side write, compare and read"),
     KVC_REAL_ROW(
         kvc_composed_values_options, "size", bytes, KVC_UNIT_BYTES, 2097152, 137438953472.0, "auto",
         "item memory of each socket; a larger one evicts fewer items; auto: room for all keys and 10 % "
         "more",
+        .auto_word = "auto", .auto_value = 0),
+    KVC_REAL_ROW(
+        kvc_composed_values_options, "inline", inline_bytes, KVC_UNIT_BYTES, 1, 1e6, "auto",
+        "inline: largest pair of key and value that lies in the index's entries; a larger one has a slab of the "
+        "index, which is one more access; auto: that of the kernel's publication",
         .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_composed_values_options, "buffer", buffer_bytes, KVC_UNIT_BYTES, 512, 137438953472.0, "auto",

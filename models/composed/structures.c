@@ -29,7 +29,8 @@ void kvc_composed_structures_open(struct kvc_composed_structures *structures,
         structures->shard = &store->shards[shard];
     }
     if (config->index != NULL) {
-        structures->lines = kvc_composed_index_lines(config->index, expected->load_frac);
+        structures->lines =
+            kvc_composed_index_lines(config->index, kvc_composed_pairs_of(config), expected->load_frac);
     }
     if (config->has_hot) {
         kvc_composed_hot_open(&structures->hot, config, stores != NULL ? stores->hot : NULL, shard, room,
@@ -173,18 +174,22 @@ static void search(struct kvc_composed_structures *structures, struct kvc_compos
     struct kvc_shard *shard = structures->shard;
     double lines =
         structures->hits.frac * structures->lines.hit + (1 - structures->hits.frac) * structures->lines.miss;
-    double searches = counts->ops[KVC_OP_GET] - counts->hots;
+    double searches = counts->ops[KVC_OP_GET] - counts->hots,
+           next = structures->hits.frac * structures->lines.hit_next;
     if (shard != NULL && searches > 0) {
-        uint64_t before = shard->index_stats.search_lines;
+        const struct kvc_index_stats before = shard->index_stats;
         uint32_t gets = list_rows(structures, job, KVC_OP_GET);
         kvc_index_search(shard->index, structures->hash, gets, structures->location, &shard->index_stats);
         for (uint32_t i = 0; i < gets; i++) {
             job->location[structures->row[i]] = structures->location[i];
         }
-        lines = gets > 0 ? (double)(shard->index_stats.search_lines - before) / gets : lines;
+        lines = gets > 0 ? (double)(shard->index_stats.search_lines - before.search_lines) / gets : lines;
+        next = gets > 0 ? (double)(shard->index_stats.search_next_lines - before.search_next_lines) / gets
+                        : next;
     }
     counts->searches += searches;
     counts->search_lines += searches * lines;
+    counts->next_lines += searches * next;
 }
 
 /* Lists what a batch inserts and erases. */
@@ -202,8 +207,8 @@ static void list_writes(struct kvc_composed_structures *structures, struct kvc_c
             continue;
         }
         if (stores && inserts) {
-            uint32_t place =
-                structures->config->has_values ? job->location[i] : kvc_shards_place(rows->hash[i]);
+            uint32_t place = structures->config->has_values ? job->location[i]
+                                                            : kvc_shards_place(structures->store, rows, i);
             if (place != KVC_LOCATION_NONE) {
                 add_insert(writes, rows->hash[i], place);
             }
@@ -222,18 +227,22 @@ static void do_writes(struct kvc_composed_structures *structures, struct kvc_com
 {
     struct kvc_shard *shard = structures->shard;
     double insert_lines = structures->lines.insert, erase_lines = structures->lines.erase;
+    double insert_next = structures->lines.insert_next, erase_next = structures->lines.erase_next;
     if (writes->inserts > 0) {
-        uint64_t before = shard->index_stats.insert_lines;
+        const struct kvc_index_stats before = shard->index_stats;
         kvc_index_insert(shard->index, writes->insert_hash, writes->insert_location, writes->inserts, NULL,
                          &shard->index_stats);
-        insert_lines = (double)(shard->index_stats.insert_lines - before) / writes->inserts;
+        insert_lines = (double)(shard->index_stats.insert_lines - before.insert_lines) / writes->inserts;
+        insert_next =
+            (double)(shard->index_stats.insert_next_lines - before.insert_next_lines) / writes->inserts;
     }
     if (writes->erases > 0) {
-        uint64_t before = shard->index_stats.erase_lines;
+        const struct kvc_index_stats before = shard->index_stats;
         uint32_t *erased = kvc_array_of(writes->erases, sizeof(*erased));
         kvc_index_erase(shard->index, writes->erase_hash, writes->erase_location, writes->erases, erased,
                         &shard->index_stats);
-        erase_lines = (double)(shard->index_stats.erase_lines - before) / writes->erases;
+        erase_lines = (double)(shard->index_stats.erase_lines - before.erase_lines) / writes->erases;
+        erase_next = (double)(shard->index_stats.erase_next_lines - before.erase_next_lines) / writes->erases;
         for (uint32_t i = 0; i < writes->erases && shard->slab != NULL; i++) {
             if (writes->erase_location[i] == KVC_LOCATION_ANY && erased[i] != KVC_LOCATION_NONE) {
                 kvc_megakv_slab_release_key(shard->slab, erased[i], writes->erase_hash[i]);
@@ -245,6 +254,8 @@ static void do_writes(struct kvc_composed_structures *structures, struct kvc_com
     counts->insert_lines += writes->all_inserts * insert_lines;
     counts->erases += writes->all_erases;
     counts->erase_lines += writes->all_erases * erase_lines;
+    counts->written_next_lines += writes->all_inserts * insert_next;
+    counts->next_lines += writes->all_inserts * insert_next + writes->all_erases * erase_next;
     writes->inserts = writes->erases = 0;
     writes->all_inserts = writes->all_erases = 0;
 }
@@ -325,14 +336,16 @@ static void count_items(const struct kvc_composed_config *config, const struct k
     double lines = 0, bytes = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         bool hit = job->outcome[i] == KVC_COMPOSED_HIT;
-        uint32_t reads = job->hot[i] != 0 ? KVC_COMPOSED_HOT_READ : KVC_COMPOSED_READ;
+        uint32_t reads = job->hot[i] != 0 ? KVC_COMPOSED_HOT_READ : kvc_composed_reads(config);
+        bool apart = job->hot[i] != 0 || !config->inlines; /* Not in the lines of the index. */
         if (rows->op[i] != KVC_OP_GET || (does & reads) == 0) {
             compared += hit && job->hot[i] == 0 && (does & KVC_COMPOSED_COMPARE) != 0;
             continue;
         }
         bytes += rows->key_bytes[i] + (hit ? rows->value_bytes[i] : 0);
-        items += hit;
-        lines += hit ? kvc_shards_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]) : 0;
+        items += hit && apart;
+        lines +=
+            hit && apart ? kvc_shards_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]) : 0;
     }
     counts->items = items;
     counts->item_lines = lines;
@@ -370,6 +383,8 @@ static void count_again(struct kvc_composed_job *job, const struct kvc_composed_
     counts->insert_lines = touched.insert_lines;
     counts->erases = touched.erases;
     counts->erase_lines = touched.erase_lines;
+    counts->next_lines = touched.next_lines;
+    counts->written_next_lines = touched.written_next_lines;
     counts->written_bytes = touched.written_bytes;
     counts->copied_bytes = touched.copied_bytes;
 }
@@ -394,6 +409,9 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
         }
         if (due) {
             do_writes(structures, all, counts);
+            counts->copied_bytes += config->inlines && (does & KVC_COMPOSED_INSERT) != 0
+                                        ? counts->op_bytes[KVC_OP_SET] + counts->filled_bytes
+                                        : 0;
         }
     }
     bool knows = config->has_values ? (does & reads) != 0 : (does & KVC_COMPOSED_SEARCH) != 0;
@@ -402,7 +420,8 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
         job->knows_outcome = true;
         count_again(job, config, counts);
     }
-    if ((does & (reads | KVC_COMPOSED_HOT_READ)) != 0) {
+    uint32_t copies = reads | KVC_COMPOSED_HOT_READ | (config->inlines ? KVC_COMPOSED_SEARCH : 0);
+    if ((does & copies) != 0) {
         count_items(config, job, does, counts);
     }
     if ((does & KVC_COMPOSED_HOT_FILL) != 0) {

@@ -108,6 +108,7 @@ uint32_t kvc_shards_sizes(const struct kvc_shards_params *params, double *size)
     size[count++] = params->slab_bytes;
     size[count++] = params->logs ? 1 + params->page_bytes : 0;
     size[count++] = params->max_displacements;
+    size[count++] = params->pairs.inline_bytes * 1024.0 + params->pairs.pair_bytes;
     size[count++] = params->kind != NULL ? (double)kvc_name_hash(params->kind->name) : 0;
     size[count++] = (double)params->sample_rate;
     return count;
@@ -296,7 +297,7 @@ static void load_keys(void *data, const struct kvc_preload_visit *visit)
     if (shard->slab == NULL && shard->log == NULL) {
         for (uint32_t i = 0; i < count; i++) {
             loader->hash[i] = visit->batch->hash[loader->row[i]];
-            loader->location[i] = kvc_shards_place(loader->hash[i]);
+            loader->location[i] = kvc_shards_place(loader->store, visit->batch, loader->row[i]);
         }
         insert_keys(loader, shard, count);
         return;
@@ -416,6 +417,9 @@ static void assign_slabs(struct kvc_megakv_slab *slab, const struct kvc_workload
 static struct kvc_index *create_index(const struct kvc_shards_params *sizes, uint64_t rate, uint64_t seed)
 {
     uint64_t bytes = (uint64_t)fmax(sizes->index_bytes / (double)rate, 64);
+    if (sizes->pairs.pair_bytes > 0) {
+        return sizes->kind->pairs->create(bytes, &sizes->pairs, seed);
+    }
     if (sizes->kind != NULL) {
         return sizes->kind->create(bytes, seed);
     }
@@ -469,6 +473,7 @@ enum kvc_status kvc_shards_create(const struct kvc_scenario *scenario, const str
     struct kvc_shards *made = kvc_array_of(1, sizeof(*made));
     enum kvc_status status = KVC_OK;
     made->shard_count = (uint32_t)scenario->cluster.nodes * params->sockets;
+    made->has_pairs = params->pairs.pair_bytes > 0;
     made->sampling = kvc_sampling_of(&scenario->workload, params->sample_rate, HOT_STRATA);
     if (made->sampling.rate > 0) {
         create_shards(scenario, params, seed, made);

@@ -22,12 +22,6 @@
 #include "sim/workload/keys/sampling.h"
 #include "sim/workload/source/source.h"
 
-/* Returns the location of a key in the index of a store without slabs, which nobody reads. */
-static inline uint32_t kvc_shards_place(uint64_t hash)
-{
-    return (uint32_t)hash & 0x7fffffff;
-}
-
 struct kvc_shard {
     struct kvc_index *index;
     struct kvc_megakv_slab *slab; /* NULL: the store has none. */
@@ -46,8 +40,17 @@ struct kvc_shards {
     struct kvc_batch *stand_in;   /* One row: the representative that was looked up last. */
     uint8_t *value;        /* The value that SETs write; its first 8 bytes become the hash of the key. NULL:
                               the slabs keep no values. */
+    bool has_pairs;        /* The index holds values, and the location of a key is the size of its pair. */
     double preload_wall_s; /* Wall-clock time of creating and preloading [s]. */
 };
+
+/* Returns the location of a row's key in the index of a store without slabs, which nobody reads. */
+static inline uint32_t kvc_shards_place(const struct kvc_shards *store, const struct kvc_batch *batch,
+                                        uint32_t row)
+{
+    return store->has_pairs ? batch->key_bytes[row] + batch->value_bytes[row]
+                            : (uint32_t)batch->hash[row] & 0x7fffffff;
+}
 
 /* The parameters of a store. */
 struct kvc_shards_params {
@@ -59,6 +62,7 @@ struct kvc_shards_params {
     double page_bytes;                 /* Of a log: size of its pages; 0: it has none. */
     uint32_t max_displacements;        /* Displacements of an insert before it drops an element. */
     uint64_t sample_rate;              /* See sim/workload/keys/sampling.h; 0: no shards. */
+    struct kvc_index_pairs pairs;      /* Pairs of an index that holds values; zeroed: it holds none. */
     bool keeps_values; /* The slabs hold the bytes of keys and values; otherwise hashes stand for them. */
 };
 

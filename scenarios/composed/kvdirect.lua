@@ -1,10 +1,12 @@
 -- KV-Direct (Li et al., SOSP 2017) in its coarse form as a composition: a pipeline on the network card starts an operation every clock,
--- finds pairs in the buckets of a hash table in host memory, and caches two thirds of these in its own memory. Pairs are in the buckets.
+-- finds pairs in the buckets of a hash table in host memory, and caches two thirds of these in its own memory. Pairs of up to 15 bytes
+-- are in the buckets themselves, larger ones in slabs of the same memory: `values.inline` moves that limit.
 return {
   name = "composed_kvdirect",
   system = {
     kind = "composed", cached = 0.67,
-    index = { kernel = "kvdirect", size = "128MiB" },
+    index = { kernel = "kvdirect", size = "64MiB" },
+    values = { kernel = "inline" },
     stages = {
       { name = "receive", on = "nic.rx" },
       { name = "process", on = "fpga", cycles = 4, queue = 1000, does = { "search", "insert", "erase" } },

@@ -66,7 +66,7 @@ static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
     double held = recent ? recent_hit_frac(scenario, config->shards * fmin(items, config->slots))
                          : kvc_shards_hit_frac(&scenario->workload, config->shards * config->slots,
                                                config->shards * items);
-    return held * kvc_composed_index_lines(config->index, load_frac).kept;
+    return held * kvc_composed_index_lines(config->index, kvc_composed_pairs_of(config), load_frac).kept;
 }
 
 /* Returns the share of the GETs that the hot tier answers. CLOCK keeps about what LRU would. A key is in the
@@ -223,21 +223,22 @@ static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage,
 }
 
 /* Adds what a stage copies of the requests of a kind. */
-static void add_items(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind, int class,
-                      uint32_t does)
+static void add_items(const struct kvc_composed_config *config, struct kvc_composed_counts *counts,
+                      const struct kvc_composed_counts *kind, int class, uint32_t does)
 {
     uint32_t reads = class == KVC_COMPOSED_KIND_HOTS ? KVC_COMPOSED_HOT_READ
                      : class == KVC_COMPOSED_KIND_HITS || class == KVC_COMPOSED_KIND_MISSES
-                         ? KVC_COMPOSED_READ
-                         : KVC_COMPOSED_WRITE;
+                         ? kvc_composed_reads(config)
+                         : kvc_composed_writes(config);
     bool copies = (does & reads) != 0,
-         compares = class == KVC_COMPOSED_KIND_HITS && (does & KVC_COMPOSED_COMPARE) != 0;
+         apart = copies && (!config->inlines || class == KVC_COMPOSED_KIND_HOTS), /* From the index. */
+        compares = class == KVC_COMPOSED_KIND_HITS && (does & KVC_COMPOSED_COMPARE) != 0;
     counts->copied_bytes +=
         copies ? kind->op_bytes[class == KVC_COMPOSED_KIND_SETS ? KVC_OP_SET : KVC_OP_GET] : 0;
-    counts->items += copies ? kind->items : 0;
-    counts->item_lines += copies ? kind->item_lines : 0;
+    counts->items += apart ? kind->items : 0;
+    counts->item_lines += apart ? kind->item_lines : 0;
     counts->compared += compares && !copies ? kind->items : 0;
-    counts->written_bytes += copies && class == KVC_COMPOSED_KIND_SETS ? kind->written_bytes : 0;
+    counts->written_bytes += apart && class == KVC_COMPOSED_KIND_SETS ? kind->written_bytes : 0;
 }
 
 /* Adds what a stage does to the hot tier, of which a fill evicts an item. */
@@ -268,15 +269,15 @@ static void add_hot(const struct kvc_composed_config *config, const struct kvc_c
 }
 
 /* Adds GETs of a kind that missed and have their values from the database, which the store takes. */
-static void add_filled(struct kvc_composed_counts *counts, const struct kvc_composed_counts *kind,
-                       uint32_t does, double value_bytes)
+static void add_filled(const struct kvc_composed_config *config, struct kvc_composed_counts *counts,
+                       const struct kvc_composed_counts *kind, uint32_t does, double value_bytes)
 {
-    bool writes = (does & KVC_COMPOSED_WRITE) != 0;
+    bool writes = (does & kvc_composed_writes(config)) != 0;
     double bytes = kind->op_bytes[KVC_OP_GET] + value_bytes;
     counts->filled += kind->requests;
     counts->filled_bytes += bytes;
     counts->copied_bytes += writes ? bytes : 0;
-    counts->written_bytes += writes ? kind->written_bytes : 0;
+    counts->written_bytes += writes && !config->inlines ? kind->written_bytes : 0;
 }
 
 /* Whether requests of a kind are in a part, whose kinds are bits: by class, and for each small and large. */
@@ -302,9 +303,9 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
                 kvc_composed_counts_add(&counts, kind, 1);
                 counts.response_bytes += value_bytes;
                 counts.op_bytes[KVC_OP_GET] += value_bytes;
-                add_items(&counts, kind, class, does);
+                add_items(config, &counts, kind, class, does);
                 if (fetched && config->fills) {
-                    add_filled(&counts, kind, does, value_bytes);
+                    add_filled(config, &counts, kind, does, value_bytes);
                 }
                 if (class == KVC_COMPOSED_KIND_HITS || fetched) {
                     kvc_composed_counts_add(&found, kind, 1);
@@ -319,14 +320,18 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
         counts.searches = counts.ops[KVC_OP_GET] - known;
         counts.search_lines =
             (counts.hits - known) * mix->lines.hit + (counts.ops[KVC_OP_GET] - counts.hits) * mix->lines.miss;
+        counts.next_lines += (counts.hits - known) * mix->lines.hit_next;
     }
     if ((does & KVC_COMPOSED_INSERT) != 0) {
         counts.inserts = counts.ops[KVC_OP_SET] + counts.filled;
         counts.insert_lines = counts.inserts * mix->lines.insert;
+        counts.written_next_lines = counts.inserts * mix->lines.insert_next;
+        counts.next_lines += counts.written_next_lines;
     }
     if ((does & KVC_COMPOSED_ERASE) != 0) {
         counts.erases = counts.ops[KVC_OP_DELETE];
         counts.erase_lines = counts.erases * mix->lines.erase;
+        counts.next_lines += counts.erases * mix->lines.erase_next;
     }
     add_hot(config, mix, does, &found, &counts);
     return counts;
@@ -420,7 +425,8 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
                                        : INFINITY;
     mix.together = kvc_composed_together(scenario);
     if (config->index != NULL) {
-        mix.lines = kvc_composed_index_lines(config->index, mix.expected.load_frac);
+        mix.lines =
+            kvc_composed_index_lines(config->index, kvc_composed_pairs_of(config), mix.expected.load_frac);
     }
     if (config->has_hot) {
         mix.hot_lines = kvc_composed_hot_lines(config, mix.expected.load_frac);

@@ -23,6 +23,11 @@ static const char *const operation_names[] = {"parse",    "write",    "search", 
                                               "erase",    "compare",  "read",     "hot.search",
                                               "hot.read", "hot.fill", "hot.erase"};
 
+static const char *const index_names[] = {"none",      "cuckoo",    "cuckoo-interleaved",
+                                          "set-assoc", "hopscotch", "chained",
+                                          "kvdirect",  "bluecache", "mica",
+                                          "memc3",     "farm"};
+
 struct stage {
     const char *on;
     uint32_t cores, streams, interval, does, burst, every, queue;
@@ -46,9 +51,10 @@ struct composition {
     uint32_t pipelines, sockets, stages, per_frame;
     const char *gpu, *pcie; /* NULL: none. */
     bool has_fpga, has_database, has_node, receives, sends;
-    bool one_memory; /* The GPU uses host memory. */
-    bool past_host;  /* Packets go into GPU memory. */
-    uint32_t index;  /* Number of its kernel; 0: none. */
+    bool one_memory;     /* The GPU uses host memory. */
+    bool past_host;      /* Packets go into GPU memory. */
+    uint32_t index;      /* Number of its kernel; 0: none. */
+    double inline_bytes; /* Largest pair in the entries of an index that holds values; 0: it holds none. */
     bool has_values, logs, index_there, values_there, values_on_flash;
     const char *flash;
     bool has_hot, hot_there;
@@ -154,6 +160,21 @@ static void draw_hot(uint64_t seed, struct composition *drawn)
     drawn->hot_there = drawn->hot > 0 ? is_new && happens(&rng, 0.5) : drawn->index_there;
     drawn->has_hot = drawn->has_hot && (is_new || !drawn->hot_there);
     drawn->admit = happens(&rng, 0.3) ? 0.25 : 1;
+}
+
+/* Lets KV-Direct's table hold the values, by numbers of its own. Without values of their own, it has no
+ * other. */
+static void draw_inline(uint64_t seed, struct composition *drawn)
+{
+    static const char *const kvdirect = "kvdirect";
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "composition inline", 0);
+    bool holds = drawn->index > 0 && strcmp(index_names[drawn->index], kvdirect) == 0;
+    if (holds && (!drawn->has_values || happens(&rng, 0.3))) {
+        drawn->has_values = drawn->values_there = drawn->values_on_flash = false;
+        drawn->inline_bytes = floor(between(&rng, 8, 50));
+        drawn->value_bytes = happens(&rng, 0.5) ? floor(between(&rng, 8, 40)) : drawn->value_bytes;
+    }
 }
 
 /* Moves structures to a card: to an FPGA, which also reads host memory, or to cores. By numbers of its own.
@@ -574,6 +595,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_storage(seed, drawn);
     draw_memory(&kernels, drawn);
     draw_structures(&rng, drawn);
+    draw_inline(seed, drawn);
     draw_hot(seed, drawn);
     draw_card(seed, drawn);
     draw_stages(&rng, drawn);
@@ -729,16 +751,12 @@ static void put_policy(struct writer *writer, const struct composition *drawn)
 static void put_system(struct writer *writer, const struct composition *drawn,
                        const struct kvc_composition_use *use)
 {
-    static const char *const kernels[] = {"none",      "cuckoo",    "cuckoo-interleaved",
-                                          "set-assoc", "hopscotch", "chained",
-                                          "kvdirect",  "bluecache", "mica",
-                                          "memc3",     "farm"};
     put(writer, "  system = {\n    kind = \"composed\", pipelines = %u, spread = \"%s\", large = \"100B\",\n",
         drawn->pipelines * use->pipelines_times, drawn->spread);
     if (drawn->outstanding > 0) {
         put(writer, "    outstanding = %u,\n", drawn->outstanding * drawn->pipelines * use->pipelines_times);
     }
-    put(writer, "    index = { kernel = \"%s\"%s },\n", kernels[drawn->index],
+    put(writer, "    index = { kernel = \"%s\"%s },\n", index_names[drawn->index],
         drawn->index_there && !drawn->one_memory   ? ", memory = \"gpu\""
         : drawn->index_card != NULL && !drawn->dma ? ", memory = \"card\""
                                                    : "");
@@ -753,9 +771,12 @@ static void put_system(struct writer *writer, const struct composition *drawn,
             : drawn->values_card != NULL ? ", memory = \"card\""
                                          : "");
     }
+    if (drawn->inline_bytes > 0) {
+        put(writer, "    values = { kernel = \"inline\", inline = \"%.0fB\" },\n", drawn->inline_bytes);
+    }
     if (drawn->has_hot) {
         put(writer, "    hot = { kernel = \"%s\", memory = \"%s\", size = \"2MiB\", admit = %.2f },\n",
-            kernels[drawn->hot], hot_memory(drawn), drawn->admit);
+            index_names[drawn->hot], hot_memory(drawn), drawn->admit);
     }
     if (drawn->batched < drawn->stages) {
         put(writer, "    batch = { before = \"s%u\", buffers = %u", drawn->batched, drawn->buffers);

@@ -1,0 +1,11 @@
+/* The structures of a composed store: what they need of the machine and of the workload. */
+#ifndef KVC_MODELS_COMPOSED_CHECK_STRUCTURES_H
+#define KVC_MODELS_COMPOSED_CHECK_STRUCTURES_H
+
+#include "models/composed/config.h"
+
+/* Checks the kernels, options and memories of index, values and hot tier. */
+enum kvc_status kvc_composed_check_structures(const struct kvc_composed_config *config,
+                                              const struct kvc_workload *workload, struct kvc_diag *diag);
+
+#endif
