@@ -143,6 +143,10 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
         {"every", stage->every != 1, later, "in a stage that does insert, erase or both, and nothing else"},
         {"background", stage->background, !away && (later || stage->does == 0),
          "without operations other than insert and erase, on a device other than database, flash and node"},
+        {"after", stage->after[0] != '\0',
+         config->stage[config->stage[i].after].place == KVC_COMPOSED_GPU && config->stage[i].after != i &&
+             config->stage[i].first == config->stage[i].last,
+         "the name of an earlier stage on a GPU, without beside"},
         {"curve", stage->curve_count > 0, cores || gpu, "on cpu, card.cpu or gpu"},
         {"does", stage->does != 0, cores || gpu || place == KVC_COMPOSED_FPGA || place == KVC_COMPOSED_FLASH,
          "on cpu, card.cpu, gpu, fpga or flash"},

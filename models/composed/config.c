@@ -90,7 +90,10 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     uint32_t partner = partner_of(options, number);
     *stage = (struct kvc_composed_stage){
         .options = mine, .place = (enum kvc_composed_place)mine->on, .does = mine->does};
-    stage->first = stage->last = number;
+    stage->first = stage->last = stage->after = number;
+    for (uint32_t i = 0; i < number && mine->after[0] != '\0'; i++) {
+        stage->after = strcmp(mine->after, options->stage[i].name) == 0 ? i : stage->after;
+    }
     stage->when = mine->when;
     if (mine->beside[0] != '\0' && number > 0) {
         uint32_t first = config->stage[number - 1].first;

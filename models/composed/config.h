@@ -172,7 +172,7 @@ struct kvc_composed_stage_options {
     uint64_t block, threads;   /* GPU: requests of a thread block, and threads of each; 0: no blocks. */
     double block_memory_bytes; /* GPU: shared memory of a block. */
     int memory;                /* NIC: enum kvc_composed_memory that receives packets. */
-    char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX];
+    char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX], after[KVC_TEXT_MAX];
     uint64_t priority;
     double steal_ns;              /* NaN: its cores take no jobs of other pipelines. */
     struct kvc_composed_work own; /* Stated in the stage itself. */
@@ -234,6 +234,7 @@ struct kvc_composed_stage {
     uint32_t does; /* Bits of enum kvc_composed_does, with what no stage states (kvc_composed_resolve()). */
     uint32_t first, last; /* The stages that work beside each other: the one that others name, to the last. */
     uint32_t when;        /* Conditions of the first of them. */
+    uint32_t after;       /* Number of the stage for whose kernels its jobs wait; its own: none. */
     struct kvc_composed_work per[KVC_COMPOSED_PERS]; /* Sums of its work by enum kvc_composed_per. */
     uint32_t works;                                  /* A bit for each of these that is not 0. */
 };

@@ -193,6 +193,10 @@ static const struct kvc_option stage_rows[] = {
         kvc_composed_stage_options, "beside", beside, "",
         "name of the stage before it, or of the one that this is beside as well; they work at the same time, and jobs "
         "go on when all of them are done"),
+    KVC_TEXT_ROW(
+        kvc_composed_stage_options, "after", after, "",
+        "name of an earlier stage on a GPU: a job begins only when all kernels of that stage have ended that began "
+        "before it came, in all pipelines, as a program does that synchronises with the card"),
     WORK_ROWS(kvc_composed_stage_options, own.),
     KVC_LIST_ROW(kvc_composed_stage_options, "work", work, work_count, &work_options,
                  "further work, for a stage that has some for each request and some for each batch"),

@@ -71,6 +71,7 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
 static void serve(struct kvc_composed_server *server, struct kvc_composed_station *station, double now_ns);
 static void take_blocked(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
+static void enter(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns);
 static bool join_batch(struct kvc_composed_server *server, uint32_t number, double now_ns);
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
@@ -318,14 +319,6 @@ static void take_evicted(struct kvc_composed_server *server, struct kvc_composed
     }
 }
 
-static uint32_t take_stream(struct kvc_composed_station *station)
-{
-    uint32_t word = station->free_streams[0] == 0;
-    uint32_t bit = (uint32_t)__builtin_ctzll(station->free_streams[word]);
-    station->free_streams[word] &= station->free_streams[word] - 1;
-    return station->first_stream + 64 * word + bit;
-}
-
 /* Lets a job ask storage, or another node. It goes on at once if there is nothing to wait for. */
 static void ask_storage(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
@@ -407,10 +400,9 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     job->steal_ns = 0;
     job->station = (uint32_t)(station - server->station);
     if (at->place == KVC_COMPOSED_GPU) {
-        uint32_t stream = take_stream(station);
-        server->stream_job[stream] = number;
-        server->stream_station[stream] = job->station;
-        server->stream_stage[stream] = (uint8_t)stage;
+        uint32_t stream = kvc_composed_take_stream(station);
+        server->kernel[stream] =
+            (struct kvc_composed_kernel){number, job->station, server->kernels++, (uint8_t)stage};
         if (cost.channel_ns > 0) { /* The GPU uses host memory. */
             kvc_composed_take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
         }
@@ -679,7 +671,6 @@ static void split_work(struct kvc_composed_server *server, uint32_t number, uint
 static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     const struct kvc_composed_config *config = server->config;
-    const struct kvc_composed_stage_options *options = config->stage[stage].options;
     uint32_t others;
     if (stage == config->batched && !job_of(server, number)->is_batch) {
         pass_on(server, NULL, number, stage - 1, now_ns, 0);
@@ -692,6 +683,18 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
     if (others != UINT32_MAX) {
         pass_by(server, others, stage, now_ns);
     }
+    if (kvc_composed_runs_before(server, stage, server->kernels)) {
+        kvc_ring_push(&server->after[stage], number, server->kernels);
+    } else {
+        enter(server, number, stage, now_ns);
+    }
+}
+
+/* Lets a job into a stage that is for it. */
+static void enter(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    const struct kvc_composed_config *config = server->config;
+    const struct kvc_composed_stage_options *options = config->stage[stage].options;
     if (options->background) { /* While such work still waits, jobs wait until the stage begins with it. */
         struct kvc_composed_pipeline *pipeline = &server->pipeline[job_of(server, number)->pipeline];
         if (pipeline->ghosts[stage] > 0) {
@@ -818,14 +821,21 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
 {
     uint32_t stream;
     while ((stream = kvc_gpu_streams_ended(server->gpu, now_ns)) != KVC_GPU_STREAM_NONE) {
-        struct kvc_composed_station *station = &server->station[server->stream_station[stream]];
-        uint32_t number = server->stream_job[stream], at = stream - station->first_stream;
-        uint32_t stage = server->stream_stage[stream];
+        const struct kvc_composed_kernel ended = server->kernel[stream];
+        struct kvc_composed_station *station = &server->station[ended.station];
+        uint32_t number = ended.job, at = stream - station->first_stream, stage = ended.stage;
+        server->kernel[stream].stage = KVC_COMPOSED_STAGES_MAX;
         count_work(server, station, stage, now_ns - job_of(server, number)->began_ns);
         station->free_streams[at / 64] |= UINT64_C(1) << at % 64;
         /* The stream takes its next kernel while memory still works for this one. */
         double wait_ns = kvc_composed_end_shared(server, job_of(server, number), stage, now_ns);
         end_of_stage(server, station, number, stage, now_ns, wait_ns);
+    }
+    for (uint32_t i = server->config->batched; i < server->config->stages; i++) {
+        struct kvc_ring *waiting = &server->after[i];
+        while (waiting->count > 0 && !kvc_composed_runs_before(server, i, kvc_ring_first(waiting)->tag)) {
+            enter(server, (uint32_t)kvc_ring_pop(waiting).value, i, now_ns);
+        }
     }
 }
 

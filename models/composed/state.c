@@ -32,9 +32,10 @@ static void open_stations(struct kvc_composed_server *server)
     }
     if (server->streams > 0) {
         server->gpu = kvc_gpu_streams_create(server->streams);
-        server->stream_job = kvc_array_of(server->streams, sizeof(*server->stream_job));
-        server->stream_station = kvc_array_of(server->streams, sizeof(*server->stream_station));
-        server->stream_stage = kvc_array_of(server->streams, sizeof(*server->stream_stage));
+        server->kernel = kvc_array_of(server->streams, sizeof(*server->kernel));
+        for (uint32_t i = 0; i < server->streams; i++) {
+            server->kernel[i].stage = KVC_COMPOSED_STAGES_MAX;
+        }
     }
 }
 
@@ -102,6 +103,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     }
     for (uint32_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
         kvc_ring_free(&server->shared[i]);
+        kvc_ring_free(&server->after[i]);
     }
     kvc_composed_structures_close(&server->structures);
     kvc_composed_storage_close(&server->storage);
@@ -111,9 +113,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     free(server->job);
     free(server->station);
     free(server->pipeline);
-    free(server->stream_job);
-    free(server->stream_station);
-    free(server->stream_stage);
+    free(server->kernel);
     free(server->done_ns);
     free(server->moves);
 }

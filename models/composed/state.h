@@ -61,6 +61,13 @@ struct kvc_composed_traffic {
     double work_ns;          /* Their times [ns]. */
 };
 
+/* What runs on a stream of the GPU. */
+struct kvc_composed_kernel {
+    uint32_t job, station;
+    uint32_t turn; /* The kernels that began before it. */
+    uint8_t stage; /* KVC_COMPOSED_STAGES_MAX: the stream is idle. */
+};
+
 struct kvc_composed_policy;
 
 /* Events of a server. Those of its storage have others (models/composed/storage.h). */
@@ -92,8 +99,10 @@ struct kvc_composed_server {
     struct kvc_composed_storage storage;
     struct kvc_gpu_streams *gpu;
     uint32_t streams;
-    uint32_t *stream_job, *stream_station; /* By stream: its job and station. */
-    uint8_t *stream_stage;
+    struct kvc_composed_kernel *kernel; /* By stream. */
+    uint32_t kernels;                   /* Kernels that have begun. */
+    struct kvc_ring
+        after[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for kernels, and their turns. */
     struct kvc_rss *rss; /* Queues of the connections; NULL: frames go to the pipelines in turn. */
     uint32_t turn;       /* The next pipeline. */
     struct kvc_composed_fluid fluid[KVC_COMPOSED_SHARED];

@@ -14,7 +14,7 @@ return {
       { name = "copy in", on = "pcie.down", bytes = 8, of = "get" },
       { name = "search", on = "gpu", pool = "stream", does = { "search" } },
       { name = "insert", on = "gpu", pool = "stream", does = { "insert", "erase" }, every = 2, background = true },
-      { name = "copy out", on = "pcie.up", bytes = 4, of = "get" },
+      { name = "copy out", on = "pcie.up", bytes = 4, of = "get", after = "search" },
       { name = "answer", on = "cpu", ns = 50, bytes = 4, of = "get", does = { "read" } },
       { name = "send", on = "nic.tx", bytes = 8, of = "get" }, -- The key comes back with the value.
     },

@@ -64,3 +64,21 @@ struct kvc_composed_station *kvc_composed_victim(const struct kvc_composed_serve
     }
     return NULL;
 }
+
+uint32_t kvc_composed_take_stream(struct kvc_composed_station *station)
+{
+    uint32_t word = station->free_streams[0] == 0;
+    uint32_t bit = (uint32_t)__builtin_ctzll(station->free_streams[word]);
+    station->free_streams[word] &= station->free_streams[word] - 1;
+    return station->first_stream + 64 * word + bit;
+}
+
+bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t stage, uint32_t turn)
+{
+    uint32_t after = server->config->stage[stage].after;
+    bool runs = false;
+    for (uint32_t i = 0; i < server->streams && after != stage; i++) {
+        runs = runs || (server->kernel[i].stage == after && server->kernel[i].turn < turn);
+    }
+    return runs;
+}

@@ -11,7 +11,7 @@ static struct kvc_outcome *answer(const char *system, const char *stages, const 
     return kvc_laws_answer(kvc_laws_load("return { system = { kind = 'composed', %s stages = {\n"
                                          "  { name = 'receive', on = 'nic.rx' },\n%s\n"
                                          "  { name = 'send', on = 'nic.tx' } } },\n"
-                                         "node = { sockets = 1 }, workload = { keys = 1e4, %s\n"
+                                         "node = { sockets = 1, gpu = 'h200' }, workload = { keys = 1e4, %s\n"
                                          "  arrival = { poisson_mops = %g } },\n"
                                          "run = { duration = '4ms', warmup = '1ms' } }\n",
                                          system, stages, workload, mops),
@@ -65,6 +65,20 @@ Test(composition_order, takes_times_between_the_points_of_a_curve)
     }
 }
 
+/* A pipeline with short kernels waits for one with long kernels, whose keys are more popular. */
+Test(composition_order, waits_for_the_kernels_of_all_pipelines)
+{
+    const char *system = "pipelines = 2, spread = 'keys', batch = { every = '100us' },",
+               *apart = "{ name = 'k', on = 'gpu', ns = 20 }, { name = 'a', on = 'cpu', ns = 1 },",
+               *together =
+                   "{ name = 'k', on = 'gpu', ns = 20 }, { name = 'a', on = 'cpu', ns = 1, after = 'k' },";
+    double before = latency_us(system, apart, "per_frame = 1, dist = { zipf = 1.2 },", 10, "latency_mean_us"),
+           after =
+               latency_us(system, together, "per_frame = 1, dist = { zipf = 1.2 },", 10, "latency_mean_us");
+    cr_expect(after > 1.01 * before, "%.4g us, and %.4g if kernels wait", before, after);
+    cr_expect(after < 1.2 * before, "%.4g us, and %.4g if kernels wait", before, after);
+}
+
 /* Keys are skewed, and each pipeline has its own. */
 Test(composition_order, steals_from_busy_pipelines)
 {
@@ -113,6 +127,9 @@ Test(composition_order, is_refused_without_an_effect)
          "system.stages.2.queue: found one, but batches form in front of stage \"a\""},
         {"", "{ name = 'a', on = 'cpu', curve = { { requests = 8, ns = 9 }, { requests = 8, ns = 10 } } },",
          "system.stages.2.curve.2.requests: found 8, allowed: 2 points or more"},
+        {"", "{ name = 'a', on = 'cpu', after = 'receive' },",
+         "system.stages.2.after: found one that stage \"a\" cannot have, allowed: the name of an earlier stage on "
+         "a GPU"},
         {"", "{ name = 'a', on = 'cpu', priority = 1 },",
          "system.stages.2.priority: found one that stage \"a\" cannot have, allowed: if another stage"},
         {"", "{ name = 'a', on = 'cpu', steal = '50ns' },",
