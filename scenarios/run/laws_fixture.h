@@ -5,6 +5,9 @@
 #include "scenarios/load/load.h"
 #include "scenarios/run/driver.h"
 
+/* Loads the text of a scenario; NULL: it was refused, as *diag says. */
+struct kvc_loaded *kvc_laws_try(const char *text, struct kvc_diag *diag);
+
 /* Loads the text of a scenario, which is formatted as by printf. The test fails if it is wrong. */
 struct kvc_loaded *kvc_laws_load(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

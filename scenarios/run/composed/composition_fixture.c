@@ -524,7 +524,13 @@ static void fit_cores(struct composition *drawn)
         }
         bool fits = 2 * cores * drawn->pipelines <= HARDWARE_THREADS &&
                     2 * on_card * drawn->pipelines <= CARD_THREADS;
-        if (fits || drawn->pipelines == 1) {
+        if (fits) {
+            return;
+        }
+        if (drawn->pipelines == 1) { /* One core each fits. */
+            for (uint32_t i = 0; i < drawn->stages; i++) {
+                drawn->stage[i].cores = 1;
+            }
             return;
         }
         drawn->pipelines--;

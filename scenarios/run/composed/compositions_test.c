@@ -146,11 +146,18 @@ static void expect_run(struct findings *findings, const struct kvc_scenario *sce
 
 /* ---- a composition ---- */
 
-static struct kvc_loaded *load(uint64_t seed, const struct kvc_composition_use *use)
+/* Returns NULL, with a finding, if the loader refuses the composition. A child must not assert: Criterion
+ * would wait for it. */
+static struct kvc_loaded *load(struct findings *findings, uint64_t seed,
+                               const struct kvc_composition_use *use)
 {
     char text[KVC_COMPOSITION_BYTES];
+    struct kvc_diag diag = {0};
     kvc_composition_write(seed, use, text);
-    return kvc_laws_load("%s", text);
+    struct kvc_loaded *loaded = kvc_laws_try(text, &diag);
+    expect(findings, loaded != NULL, "refused with %u times the cores and %u times the pipelines: %s",
+           use->cores_times, use->pipelines_times, diag.message);
+    return loaded;
 }
 
 /* Simulates a composition; *ran is NULL if that fails. */
@@ -158,8 +165,12 @@ static void simulate(struct findings *findings, uint64_t seed, const struct kvc_
                      struct kvc_outcome **ran)
 {
     const struct kvc_run_options options = {.jobs = 1};
-    struct kvc_loaded *loaded = load(seed, use);
+    struct kvc_loaded *loaded = load(findings, seed, use);
     struct kvc_diag diag = {0};
+    *ran = NULL;
+    if (loaded == NULL) {
+        return;
+    }
     enum kvc_status status = kvc_driver_run(&loaded->scenario, &options, ran, &diag);
     expect(findings, status == KVC_OK, "arrival = %s: %s", use->arrival, diag.message);
     if (status == KVC_OK) {
@@ -213,11 +224,8 @@ struct kinds {
     bool by_time, misses_slowly, on_flash;
 };
 
-static struct kinds kinds_of(uint64_t seed)
+static struct kinds kinds_of(const struct kvc_composed_options *options)
 {
-    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1, false};
-    struct kvc_loaded *loaded = load(seed, &use);
-    const struct kvc_composed_options *options = loaded->scenario.options;
     struct kinds kinds = {.by_time = options->batch.timeout_ns > 0 || options->batch.every_ns > 0,
                           .misses_slowly =
                               options->hot.bytes > 0 && options->values.memory == KVC_COMPOSED_IN_FLASH};
@@ -225,7 +233,6 @@ static struct kinds kinds_of(uint64_t seed)
         kinds.misses_slowly = kinds.misses_slowly || options->stage[i].on == KVC_COMPOSED_DATABASE;
         kinds.on_flash = kinds.on_flash || options->stage[i].on == KVC_COMPOSED_FLASH;
     }
-    kvc_loaded_free(loaded);
     return kinds;
 }
 
@@ -243,10 +250,9 @@ static void hold_more(struct findings *findings, struct kinds kinds, const char 
            more.error_mops, what);
 }
 
-static void hold_saturated(struct findings *findings, uint64_t seed, double duration_us)
+static void hold_saturated(struct findings *findings, uint64_t seed, struct kinds kinds, double duration_us)
 {
     struct kvc_composition_use use = {"'saturate'", duration_us, 1, 1, false};
-    struct kinds kinds = kinds_of(seed);
     struct served few = serve(findings, seed, &use);
     findings->saturated_mops = few.mops;
     use.cores_times = 2;
@@ -269,8 +275,17 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
     const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1, false};
     uint64_t seed = *(const uint64_t *)data + number;
     (void)progress;
-    (void)diag;
-    struct kvc_outcome *predicted = kvc_laws_answer(load(seed, &use), true);
+    struct kvc_outcome *predicted;
+    struct kvc_loaded *loaded = load(findings, seed, &use);
+    if (loaded == NULL) {
+        return KVC_OK;
+    }
+    struct kinds kinds = kinds_of(loaded->scenario.options);
+    enum kvc_status status = kvc_driver_predict(&loaded->scenario, &predicted, diag);
+    kvc_loaded_free(loaded);
+    if (status != KVC_OK) {
+        return status;
+    }
     findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
     findings->predicted_mops = predicted->result.throughput_mops;
     double latency_us = predicted->result.predicted.mean_us;
@@ -278,7 +293,7 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
     /* Four rounds of the clients, unless these are too many requests to simulate. */
     double duration_us = fmin(fmax(2e3, 4 * latency_us), fmax(3e4, 5e4 / findings->predicted_mops));
     hold_under_load(findings, seed, findings->capacity_mops, duration_us);
-    hold_saturated(findings, seed, duration_us);
+    hold_saturated(findings, seed, kinds, duration_us);
     return KVC_OK;
 }
 
