@@ -261,6 +261,9 @@ static double joins_ns_of(const struct kvc_composed_config *config, const struct
     double joins_ns = 0;
     for (uint32_t i = config->batched; i-- > 0;) {
         const struct kvc_composed_stage *stage = &config->stage[i];
+        if (stage->options->background) {
+            continue;
+        }
         joins_ns = fmax(joins_ns, demands->pool_ns[stage->pool] * config->pipelines);
         if (stage->options->queue == 0) {
             break;
@@ -336,9 +339,12 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         const struct parts parts = parts_of(config, mix, i, requests);
         const struct kvc_composed_cost cost = parts.sum;
         demands.busy_ns[i] = cost.busy_ns / requests;
-        if (i < config->batched && stage->options->burst > 1 && requests < most_of_burst(mix, stage)) {
-            /* The servers are busy with bursts that may still grow. */
-            demands.busy_ns[i] = fmin(demands.busy_ns[i], servers * keeps_up_ns(mix, pool, per_ns));
+        double burst = most_of_burst(mix, stage);
+        if (i < config->batched && stage->options->burst > 1 && requests < burst) {
+            /* The servers are busy with bursts that may still grow, until they are full. */
+            double full_ns = parts_of(config, mix, i, burst).sum.busy_ns / burst;
+            double grown_ns = fmax(full_ns, servers * keeps_up_ns(mix, pool, per_ns));
+            demands.busy_ns[i] = fmin(demands.busy_ns[i], grown_ns);
         }
         slowest_ns = fmax(slowest_ns, demands.busy_ns[i] / servers);
         double *first_ns =
