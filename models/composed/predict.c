@@ -80,16 +80,18 @@ static double batch_requests(const struct kvc_composed_config *config, double pe
     return fmax(requests, 1);
 }
 
-/* Returns the stage that fills the responses. */
-static uint32_t answering_stage(const struct kvc_composed_config *config)
+/* Returns the requests that clients of a closed loop send as a frame. Those that are answered together send
+ * together, but for those whose next key is on another socket. A batch brings clients together again. Where
+ * none does, a branch parts them for good, and a pause keeps those apart that begin apart. */
+static double closed_frame(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
-    uint32_t last = config->stages - 1;
-    return config->stage[last].place == KVC_COMPOSED_NIC_TX && last > 0 ? last - 1 : last;
-}
-
-static bool answers_in_turn(const struct kvc_composed_config *config)
-{
-    return config->stage[answering_stage(config)].place == KVC_COMPOSED_CPU;
+    const struct kvc_workload *workload = mix->workload;
+    double most = fmin(config->frame_mean, (double)workload->clients / config->shards);
+    bool parts = workload->think_ns > 0 || config->shards > 1;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        parts = parts || (config->stage[i].when != 0 && !config->stage[i].options->background);
+    }
+    return config->batched < config->stages ? fmax(most / config->shards, 1) : parts ? 1 : fmax(most, 1);
 }
 
 /* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate,
@@ -102,10 +104,7 @@ static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
     kvc_composed_mix_evict(&at, per_ns);
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
     if (workload->arrival == KVC_ARRIVAL_CLOSED) {
-        /* Clients that are answered together send together. A core answers one after the other, so that after
-         * a pause each sends alone. */
-        double together = fmin(config->frame_mean, (double)workload->clients / config->shards);
-        at.frame.requests = workload->think_ns > 0 && answers_in_turn(config) ? 1 : fmax(together, 1);
+        at.frame.requests = closed_frame(config, mix);
     } else if (kvc_workload_has_rate(workload) && !kvc_workload_sends_together(workload)) {
         double per_flow_ns = per_ns / kvc_workload_flows(workload);
         at.frame = kvc_fill_of(per_flow_ns, config->frame_requests, workload->fill_timeout_ns);
