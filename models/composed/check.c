@@ -250,6 +250,7 @@ static enum kvc_status check_beside(const struct kvc_composed_config *config, ui
                         : options->every > 1                                           ? "every"
                         : options->background                                          ? "background"
                         : i > stage->first && options->when != 0                       ? "when"
+                        : i > stage->first && options->route[0] != '\0'                ? "route"
                         : i > stage->first && options->queue > 0                       ? "queue"
                         : i > stage->first && kvc_composed_is_storage(stage->place)    ? "on"
                         : i > stage->first && i == config->batched                     ? "beside"
@@ -402,18 +403,29 @@ static enum kvc_status check_sides(const struct kvc_composed_config *config, uin
     return check_reach(config, i, diag);
 }
 
+/* Whether requests pass both stages: those of different routes do not. */
+static bool meet(const struct kvc_composed_config *config, uint32_t a, uint32_t b)
+{
+    bool together = false;
+    for (uint32_t i = 0; i < config->routes; i++) {
+        together = together || (kvc_composed_is_on(config->stage[a].when, i) &&
+                                kvc_composed_is_on(config->stage[b].when, i));
+    }
+    return together;
+}
+
 /* Refuses operations that an earlier stage does. A stage does those that no stage states, too. */
 static enum kvc_status fail_again(const struct kvc_composed_config *config, uint32_t i, uint32_t again,
                                   struct kvc_diag *diag)
 {
     uint32_t earlier = 0;
-    while ((config->stage[earlier].does & again) == 0) {
+    while ((config->stage[earlier].does & again) == 0 || !meet(config, earlier, i)) {
         earlier++;
     }
     again &= config->stage[earlier].does;
     return FAIL(
-        "system.stages.%u.does: found %s, which stage \"%s\" does already; allowed: each in one stage", i + 1,
-        kvc_composed_operations[__builtin_ctz(again)], stage_at(config, earlier)->name);
+        "system.stages.%u.does: found %s, which stage \"%s\" does already; allowed: each in one stage, or in one of each route",
+        i + 1, kvc_composed_operations[__builtin_ctz(again)], stage_at(config, earlier)->name);
 }
 
 /* Operations: each once, in their order, and on the side of their memory. `before` are those that are done
@@ -528,19 +540,35 @@ static enum kvc_status check_when(const struct kvc_composed_config *config,
             i + 1, loses_sets ? "SET" : "GET", stage->name,
             loses_sets ? "write or insert" : "search or read");
     }
-    if (i + 1 == config->stages && (stage->when != 0 || stage->background || stage->every > 1)) {
+    if (i + 1 == config->stages && (config->stage[i].when != 0 || stage->background || stage->every > 1)) {
         return FAIL("system.stages.%u.%s: found one, but the last stage answers all requests; allowed: none",
                     i + 1,
-                    stage->when != 0    ? "when"
-                    : stage->background ? "background"
-                                        : "every");
+                    stage->when != 0             ? "when"
+                    : config->stage[i].when != 0 ? "route"
+                    : stage->background          ? "background"
+                                                 : "every");
     }
     return KVC_OK;
 }
 
-/* What the workload asks for, and what no stage does for it. */
+static enum kvc_status fail_unserved(const struct kvc_composed_config *config, uint32_t route,
+                                     const char *what, const char *operation, struct kvc_diag *diag)
+{
+    uint32_t on = (uint32_t)KVC_COMPOSED_WHEN_ROUTED << route, stage = 0;
+    while (stage + 1 < config->stages && (config->stage[stage].when & on) == 0) {
+        stage++;
+    }
+    if (config->routes == 1) {
+        return FAIL("system.stages: the workload has %s, but no stage does %s", what, operation);
+    }
+    return FAIL("system.stages: the workload has %s, but no stage on route \"%s\" does %s", what,
+                stage_at(config, stage)->route, operation);
+}
+
+/* What the workload asks for, and what no stage does for the requests of a route. */
 static enum kvc_status check_served(const struct kvc_composed_config *config,
-                                    const struct kvc_workload *workload, uint32_t does, struct kvc_diag *diag)
+                                    const struct kvc_workload *workload, uint32_t route, uint32_t does,
+                                    struct kvc_diag *diag)
 {
     const struct {
         bool needed;
@@ -565,8 +593,7 @@ static enum kvc_status check_served(const struct kvc_composed_config *config,
     };
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
         if (needs[i].needed && (does & needs[i].operation) == 0) {
-            return FAIL("system.stages: the workload has %s, but no stage does %s", needs[i].what,
-                        needs[i].name);
+            return fail_unserved(config, route, needs[i].what, needs[i].name, diag);
         }
     }
     return KVC_OK;
@@ -717,10 +744,11 @@ static enum kvc_status check_policy(const struct kvc_composed_config *config, do
     for (uint32_t i = 0; i < config->pools; i++) {
         core_pools += config->pool[i].place == KVC_COMPOSED_CPU;
     }
-    if (core_pools < 2 && batch->count == 0 && batch->timeout_ns == 0 && batch->every_ns == 0) {
+    if (core_pools < 2 && config->routes < 2 && batch->count == 0 && batch->timeout_ns == 0 &&
+        batch->every_ns == 0) {
         return FAIL(
             "system.policy: found one that has nothing to choose, allowed: with a count, timeout or every of "
-            "system.batch, or with cores in two pools");
+            "system.batch, with cores in two pools, or with routes");
     }
     if (options->policy_every_ns >= duration_ns) {
         kvc_quantity_print(options->policy_every_ns, KVC_UNIT_NS, found, sizeof(found));
@@ -733,10 +761,18 @@ static enum kvc_status check_policy(const struct kvc_composed_config *config, do
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    uint32_t before = 0, all = 0; /* Operations of the stages before it; with those beside it. */
+    uint32_t done[KVC_COMPOSED_ROUTES_MAX] = {0}; /* Operations of the stages so far, by route. */
+    uint32_t before = 0;                          /* Those that all requests of a stage have had. */
     enum kvc_status status = check_names(config, diag);
     for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
-        before = config->stage[i].first == i ? all : before;
+        uint32_t of_all = UINT32_MAX, all = 0; /* With those of stages beside it. */
+        for (uint32_t route = 0; route < config->routes; route++) {
+            if (kvc_composed_is_on(config->stage[i].when, route)) {
+                of_all &= done[route];
+                all |= done[route];
+            }
+        }
+        before = config->stage[i].first == i ? of_all : before;
         status = check_place(config, i, diag);
         if (status == KVC_OK) {
             status = check_queue(config, i, diag);
@@ -750,10 +786,13 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
         if (status == KVC_OK) {
             status = check_when(config, &scenario->workload, i, before, diag);
         }
-        all |= config->stage[i].does;
+        for (uint32_t route = 0; route < config->routes; route++) {
+            done[route] |= kvc_composed_is_on(config->stage[i].when, route) ? config->stage[i].does : 0;
+        }
     }
-    if (status == KVC_OK) {
-        status = check_served(config, &scenario->workload, all, diag);
+    for (uint32_t i = 0; i < config->routes && status == KVC_OK; i++) {
+        bool none = config->route_frac[i] <= 0 && i > 0 && config->route_stage[i] == config->stages;
+        status = none ? KVC_OK : check_served(config, &scenario->workload, i, done[i], diag);
     }
     if (status == KVC_OK) {
         status = check_database(scenario, diag);

@@ -140,6 +140,96 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     return KVC_OK;
 }
 
+double kvc_composed_set_rest(const struct kvc_composed_config *config, double *route_frac)
+{
+    double sum = 0;
+    uint32_t rest = config->routes;
+    for (uint32_t i = 0; i < config->routes; i++) {
+        bool stated = config->route_stage[i] < config->stages;
+        rest = stated ? rest : i;
+        sum += stated ? route_frac[i] : 0;
+    }
+    if (rest < config->routes) {
+        route_frac[rest] = fmax(1 - sum, 0);
+        sum += route_frac[rest];
+    }
+    return sum;
+}
+
+/* Numbers the routes as the stages name them, and sets the shares that are stated. */
+static enum kvc_status number_routes(struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    const char *name[KVC_COMPOSED_ROUTES_MAX];
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_stage_options *mine = config->stage[i].options;
+        bool states = !isnan(mine->share), named = mine->route[0] != '\0';
+        uint32_t route = 0;
+        while (named && route < config->routes && strcmp(name[route], mine->route) != 0) {
+            route++;
+        }
+        if (route + 1 == KVC_COMPOSED_ROUTES_MAX) {
+            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                                 "system.stages.%u.route: found \"%.40s\", allowed: up to %d routes", i + 1,
+                                 mine->route, KVC_COMPOSED_ROUTES_MAX - 1);
+        }
+        if (named && route == config->routes) {
+            name[route] = mine->route;
+            config->route_stage[config->routes++] = config->stages;
+        }
+        config->stage[i].when |= named ? (uint32_t)KVC_COMPOSED_WHEN_ROUTED << route : 0;
+        if (config->stage[i].first != i) { /* It takes what the first of the stages beside each other does. */
+            config->stage[i].when = config->stage[config->stage[i].first].when;
+        }
+        if (states && (!named || config->route_stage[route] < config->stages)) {
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "system.stages.%u.share: found %s, allowed: one in one of the stages of each route", i + 1,
+                named ? "another one of its route" : "one of a stage without a route");
+        }
+        if (states) {
+            config->route_stage[route] = i;
+            config->route_frac[route] = mine->share;
+        }
+    }
+    return KVC_OK;
+}
+
+/* Each request takes one route. With a single one, the others are on a route without stages. */
+static enum kvc_status set_routes(struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    enum kvc_status status = number_routes(config, diag);
+    uint32_t open = 0, stage = 0;
+    if (status != KVC_OK) {
+        return status;
+    }
+    if (config->routes <= 1) {
+        config->route_stage[config->routes] = config->stages;
+        config->routes++;
+    }
+    for (uint32_t i = 0; i < config->routes; i++) {
+        open += config->route_stage[i] == config->stages;
+    }
+    while (stage + 1 < config->stages && config->stage[stage].options->route[0] == '\0') {
+        stage++;
+    }
+    double sum = kvc_composed_set_rest(config, config->route_frac);
+    if (open > 1) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.stages.%u.share: found none in the stages of several routes, allowed: shares of all "
+            "routes but one, which gets what the others leave",
+            stage + 1);
+    }
+    if (fabs(sum - 1) > KVC_COMPOSED_SHARES_ERROR) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.stages.%u.share: found shares of all routes that add up to %.6g, so that requests "
+            "are %s; allowed: 1, or one route without a share, which gets what the others leave",
+            stage + 1, sum, sum < 1 ? "lost" : "served twice");
+    }
+    return KVC_OK;
+}
+
 static bool forms_batches(const struct kvc_composed_batch_options *batch)
 {
     return batch->count > 0 || batch->bytes > 0 || batch->timeout_ns > 0 || batch->every_ns > 0;
@@ -530,6 +620,9 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
             config->stage[i].place == KVC_COMPOSED_NIC_RX || config->stage[i].place == KVC_COMPOSED_NIC_TX;
         config->on_network = config->on_network || port;
         config->compares = config->compares || (options->stage[i].does & KVC_COMPOSED_COMPARE) != 0;
+    }
+    if (status == KVC_OK) {
+        status = set_routes(config, diag);
     }
     if (status == KVC_OK) {
         status = find_batched(config, diag);

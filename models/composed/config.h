@@ -33,6 +33,7 @@ enum {
     KVC_COMPOSED_WORKS_MAX = 4,
     KVC_COMPOSED_POINTS_MAX = 16,
     KVC_COMPOSED_PRIORITIES = 4,
+    KVC_COMPOSED_ROUTES_MAX = 4,      /* Routes, with that of the requests on none. */
     KVC_COMPOSED_BATCH_MAX = 1 << 20, /* Most requests of a batch. */
 };
 
@@ -97,6 +98,9 @@ enum kvc_composed_when {
     KVC_COMPOSED_WHEN_SMALL = 1 << 6,
     KVC_COMPOSED_WHEN_HOT = 1 << 7,  /* GETs that the hot tier answers. */
     KVC_COMPOSED_WHEN_COLD = 1 << 8, /* All other requests. */
+    /* Requests on the first route; the bits behind it are for the others. */
+    KVC_COMPOSED_WHEN_ROUTED = 1 << 9,
+    KVC_COMPOSED_WHEN_ROUTES = ((1 << KVC_COMPOSED_ROUTES_MAX) - 1) << 9,
 };
 
 /* How frames are spread over the pipelines. */
@@ -172,7 +176,8 @@ struct kvc_composed_stage_options {
     uint64_t block, threads;   /* GPU: requests of a thread block, and threads of each; 0: no blocks. */
     double block_memory_bytes; /* GPU: shared memory of a block. */
     int memory;                /* NIC: enum kvc_composed_memory that receives packets. */
-    char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX], after[KVC_TEXT_MAX];
+    char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX], after[KVC_TEXT_MAX], route[KVC_TEXT_MAX];
+    double share; /* Of the requests, which its route takes; NaN: not stated. */
     uint64_t priority;
     double steal_ns;              /* NaN: its cores take no jobs of other pipelines. */
     struct kvc_composed_work own; /* Stated in the stage itself. */
@@ -233,7 +238,7 @@ struct kvc_composed_stage {
     uint32_t pool; /* Number of its pool. */
     uint32_t does; /* Bits of enum kvc_composed_does, with what no stage states (kvc_composed_resolve()). */
     uint32_t first, last; /* The stages that work beside each other: the one that others name, to the last. */
-    uint32_t when;        /* Conditions of the first of them. */
+    uint32_t when;        /* Conditions of the first of them, with their route. */
     uint32_t after;       /* Number of the stage for whose kernels its jobs wait; its own: none. */
     struct kvc_composed_work per[KVC_COMPOSED_PERS]; /* Sums of its work by enum kvc_composed_per. */
     uint32_t works;                                  /* A bit for each of these that is not 0. */
@@ -265,6 +270,11 @@ struct kvc_composed_config {
     uint32_t stages, pools;
     struct kvc_composed_stage stage[KVC_COMPOSED_STAGES_MAX];
     struct kvc_composed_pool pool[KVC_COMPOSED_STAGES_MAX];
+    uint32_t routes; /* At least 1: without any, all requests are on one. */
+    /* By route: the share of the requests that take it, and the stage that states it; `stages`: none does,
+     * and it takes what the others leave. */
+    double route_frac[KVC_COMPOSED_ROUTES_MAX];
+    uint32_t route_stage[KVC_COMPOSED_ROUTES_MAX];
     uint32_t batched;                   /* First stage that serves batches; `stages`: none does. */
     uint32_t frame_most;                /* Requests that a job of frames has room for. */
     uint32_t batch_most;                /* Requests that a batch has room for. */
@@ -350,6 +360,19 @@ bool kvc_composed_on_card(const struct kvc_composed_config *config);
 /* Whether a stage that a port is next to is on the card, so that the port's frames do not cross to host
  * memory. */
 bool kvc_composed_port_on_card(const struct kvc_composed_config *config, uint32_t stage);
+
+/* Whether a stage with conditions is for the requests of a route. */
+static inline bool kvc_composed_is_on(uint32_t when, uint32_t route)
+{
+    return (when & KVC_COMPOSED_WHEN_ROUTES) == 0 ||
+           (when & (uint32_t)KVC_COMPOSED_WHEN_ROUTED << route) != 0;
+}
+
+/* What rounding may leave of the sum of all shares. */
+#define KVC_COMPOSED_SHARES_ERROR 1e-9
+
+/* Gives a route whose share no stage states what the others leave. Returns the sum of all shares. */
+double kvc_composed_set_rest(const struct kvc_composed_config *config, double *route_frac);
 
 /* Returns the kind of device of a place, as platforms name it. */
 const char *kvc_composed_device(enum kvc_composed_place place);

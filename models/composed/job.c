@@ -21,6 +21,7 @@ struct kvc_composed_job *kvc_composed_job_create(uint32_t rows, uint32_t key_str
     job->outcome = kvc_array_of(rows, sizeof(*job->outcome));
     job->kept = kvc_array_of(rows, sizeof(*job->kept));
     job->hot = kvc_array_of(rows, sizeof(*job->hot));
+    job->route = kvc_array_of(rows, sizeof(*job->route));
     return job;
 }
 
@@ -34,6 +35,7 @@ void kvc_composed_job_free(struct kvc_composed_job *job)
     free(job->outcome);
     free(job->kept);
     free(job->hot);
+    free(job->route);
     free(job->evicted);
     kvc_composed_writes_free(&job->later.writes);
     free(job);
@@ -46,7 +48,8 @@ double kvc_composed_job_memory_bytes(double rows, double used, uint32_t key_stri
            kvc_array_memory_bytes(rows, used, sizeof(*job->location)) +
            kvc_array_memory_bytes(rows, used, sizeof(*job->outcome)) +
            kvc_array_memory_bytes(rows, used, sizeof(*job->kept)) +
-           kvc_array_memory_bytes(rows, used, sizeof(*job->hot));
+           kvc_array_memory_bytes(rows, used, sizeof(*job->hot)) +
+           kvc_array_memory_bytes(rows, used, sizeof(*job->route));
 }
 
 void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_composed_job *from,
@@ -69,6 +72,7 @@ void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_comp
     memcpy(job->outcome + at, from->outcome + first, count * sizeof(*job->outcome));
     memcpy(job->kept + at, from->kept + first, count * sizeof(*job->kept));
     memcpy(job->hot + at, from->hot + first, count * sizeof(*job->hot));
+    memcpy(job->route + at, from->route + first, count * sizeof(*job->route));
     to->count += count;
     for (uint32_t i = first; i < first + count; i++) {
         job->kept_count += from->kept[i];
@@ -119,6 +123,7 @@ static void move_row(struct kvc_composed_job *job, uint32_t to, uint32_t from)
     job->outcome[to] = job->outcome[from];
     job->kept[to] = job->kept[from];
     job->hot[to] = job->hot[from];
+    job->route[to] = job->route[from];
 }
 
 void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to)
@@ -178,11 +183,12 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
 bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when,
                             double large_bytes)
 {
-    static const uint32_t kinds[] = {KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
-                                     KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS,
-                                     KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL,
-                                     KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD};
+    static const uint32_t kinds[] = {
+        KVC_COMPOSED_WHEN_GET | KVC_COMPOSED_WHEN_SET | KVC_COMPOSED_WHEN_DELETE,
+        KVC_COMPOSED_WHEN_HIT | KVC_COMPOSED_WHEN_MISS, KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL,
+        KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD, KVC_COMPOSED_WHEN_ROUTES};
     uint32_t has = 1u << job->rows->op[row];
+    has |= (uint32_t)KVC_COMPOSED_WHEN_ROUTED << job->route[row];
     static const uint32_t outcomes[KVC_COMPOSED_OUTCOMES] = {
         [KVC_COMPOSED_HIT] = KVC_COMPOSED_WHEN_HIT,
         [KVC_COMPOSED_MISS] = KVC_COMPOSED_WHEN_MISS,

@@ -42,6 +42,7 @@ struct kvc_composed_job {
     uint8_t *outcome;   /* By row: enum kvc_composed_outcome. */
     uint8_t *kept;      /* By row: whether it runs through the structures. */
     uint8_t *hot;       /* By row: whether the hot tier answers it. */
+    uint8_t *route;     /* By row: number of its route. */
     uint32_t kept_count;
     struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
     uint32_t evicted_count, evicted_room;

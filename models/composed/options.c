@@ -218,6 +218,15 @@ static const struct kvc_option stage_rows[] = {
         "requests that the stage is for; the others pass it by at once, as a batch of their own; words of a kind "
         "(get/set/delete, hit/miss, large/small, hot/cold) are alternatives, and all kinds must hold; hot: GETs that the "
         "hot tier answers; cold: all others; empty: all"),
+    KVC_TEXT_ROW(
+        kvc_composed_stage_options, "route", route, "",
+        "the route that the stage is on, a name; a request takes one route at random, by their shares, and passes the "
+        "stages of the others by; empty: all requests come to the stage"),
+    KVC_REAL_ROW(
+        kvc_composed_stage_options, "share", share, KVC_UNIT_NONE, 0, 1, NULL,
+        "share of the requests that take the route, in one of its stages; a larger one moves load to them; left out "
+        "for one of several routes: what the others leave",
+        .optional = true),
     KVC_WORDS_ROW(kvc_composed_stage_options, "of", of, requests, "get, set, delete",
                   "operations that its own work is for; requests of the others stay in the batch"),
     KVC_REAL_ROW(

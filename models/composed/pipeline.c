@@ -105,8 +105,8 @@ static void add_work(const struct kvc_option_table *table, const struct kvc_comp
 /* Whether the picture shows an option by itself. */
 static bool is_shown(const char *name, const struct kvc_option_table *work)
 {
-    static const char *const shown[] = {"name", "on",         "pool",  "work",  "does",    "when", "queue",
-                                        "full", "background", "every", "cores", "streams", NULL};
+    static const char *const shown[] = {"name", "on",         "pool",  "work",  "does",    "when",  "queue",
+                                        "full", "background", "every", "cores", "streams", "route", NULL};
     for (size_t i = 0; i < work->count; i++) {
         if (strcmp(work->rows[i].name, name) == 0) {
             return true;
@@ -202,6 +202,9 @@ static void set_stage(const struct kvc_composed_config *config, uint32_t number,
     standard.does = config->stage[number].does; /* With what no stage states. */
     set_words(table, "does", &standard, stage->does);
     set_words(table, "when", options, stage->when);
+    if (options->route[0] != '\0') {
+        add(stage->when, ", ", "route %s", options->route);
+    }
     for (size_t i = 0; i < table->count; i++) {
         if (!is_shown(table->rows[i].name, work)) {
             add_option(&table->rows[i], options, &standard, stage->others);

@@ -525,7 +525,7 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
 {
     const struct kvc_composed_config *config = server->config;
     struct kvc_composed_job *job = job_of(server, number);
-    uint32_t when = config->stage[stage].options->when, passing = 0, count = job->rows->count;
+    uint32_t when = config->stage[stage].when, passing = 0, count = job->rows->count;
     *others = UINT32_MAX;
     for (uint32_t i = 0; i < count && when != 0; i++) {
         server->moves[i] = !kvc_composed_job_meets(job, i, when, config->options->large_bytes);

@@ -1,6 +1,7 @@
 #include "models/composed/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 
@@ -60,6 +61,8 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
     server->limits = (struct kvc_composed_limits){.count = config->batch_most,
                                                   .timeout_ns = config->options->batch.timeout_ns,
                                                   .every_ns = config->options->batch.every_ns};
+    memcpy(server->route_frac, config->route_frac, sizeof(server->route_frac));
+    kvc_rng_init(&server->routes, seed, "composed.routes", number);
     server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
     for (uint32_t i = 0; i < config->pipelines; i++) {
         server->pipeline[i].buffers = (int32_t)config->options->batch.buffers;

@@ -11,6 +11,7 @@
 #include "models/composed/structures.h"
 #include "sim/base/events.h"
 #include "sim/base/ring.h"
+#include "sim/base/rng.h"
 #include "sim/devices/gpu_streams.h"
 #include "sim/devices/nic.h"
 #include "sim/run/replica.h"
@@ -105,6 +106,8 @@ struct kvc_composed_server {
         after[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for kernels, and their turns. */
     struct kvc_rss *rss; /* Queues of the connections; NULL: frames go to the pipelines in turn. */
     uint32_t turn;       /* The next pipeline. */
+    struct kvc_rng routes;
+    double route_frac[KVC_COMPOSED_ROUTES_MAX]; /* Shares of the routes, which a policy may change. */
     struct kvc_composed_fluid fluid[KVC_COMPOSED_SHARED];
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */

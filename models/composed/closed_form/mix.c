@@ -210,12 +210,14 @@ bool kvc_composed_mix_meets(int class, bool large, uint32_t when)
     return met;
 }
 
-/* Whether GETs that miss have their values in front of a stage: an earlier one asks the database for them. */
-static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage, bool large)
+/* Whether GETs of a route that miss have their values in front of a stage: an earlier one asks the database
+ * for them. */
+static bool is_fetched(const struct kvc_composed_config *config, uint32_t stage, bool large, uint32_t route)
 {
     for (uint32_t i = 0; i < stage; i++) {
-        if (config->stage[i].place == KVC_COMPOSED_DATABASE &&
-            kvc_composed_mix_meets(KVC_COMPOSED_KIND_MISSES, large, config->stage[i].options->when)) {
+        uint32_t when = config->stage[i].when;
+        if (config->stage[i].place == KVC_COMPOSED_DATABASE && kvc_composed_is_on(when, route) &&
+            kvc_composed_mix_meets(KVC_COMPOSED_KIND_MISSES, large, when)) {
             return true;
         }
     }
@@ -280,39 +282,63 @@ static void add_filled(const struct kvc_composed_config *config, struct kvc_comp
     counts->written_bytes += writes && !config->inlines ? kind->written_bytes : 0;
 }
 
-/* Whether requests of a kind are in a part, whose kinds are bits: by class, and for each small and large. */
-static bool is_in(uint32_t kinds, int class, int large)
+/* Requests by class, size and route, as bits of a part. */
+struct kind {
+    int class, large;
+    uint32_t route;
+};
+
+enum { KINDS_OF_ROUTE = 2 * KVC_COMPOSED_KINDS, KINDS = KINDS_OF_ROUTE * KVC_COMPOSED_ROUTES_MAX };
+
+static struct kind kind_of(uint32_t bit)
 {
-    return (kinds >> (2 * class + large) & 1) != 0;
+    return (struct kind){(int)(bit % KINDS_OF_ROUTE / 2), (int)bit % 2, bit / KINDS_OF_ROUTE};
+}
+
+static bool is_for(const struct kvc_composed_config *config, uint32_t stage, struct kind kind)
+{
+    uint32_t when = config->stage[stage].when;
+    return kvc_composed_is_on(when, kind.route) && kvc_composed_mix_meets(kind.class, kind.large, when);
+}
+
+/* Returns counts, which are all in proportion to the requests, of as many requests. */
+static struct kvc_composed_counts scaled(const struct kvc_composed_counts *each, double requests)
+{
+    struct kvc_composed_counts counts = *each;
+    double *value = (double *)&counts;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*value); i++) {
+        value[i] *= requests;
+    }
+    return counts;
 }
 
 /* Returns what a stage does for those kinds of requests, without evictions, per request of the load. */
 static struct kvc_composed_counts counts_of(const struct kvc_composed_config *config,
                                             const struct kvc_composed_mix *mix, uint32_t stage,
-                                            uint32_t kinds)
+                                            uint64_t kinds)
 {
     struct kvc_composed_counts counts = {0}, found = {0};
     uint32_t does = config->stage[stage].does;
-    for (int class = 0; class < KVC_COMPOSED_KINDS; class ++) {
-        for (int large = 0; large < 2; large++) {
-            const struct kvc_composed_counts *kind = &mix->kind[class][large];
-            if (is_in(kinds, class, large) &&
-                kvc_composed_mix_meets(class, large, config->stage[stage].when)) {
-                bool fetched = class == KVC_COMPOSED_KIND_MISSES && is_fetched(config, stage, large);
-                double value_bytes = fetched ? mix->missed_bytes[large] : 0;
-                kvc_composed_counts_add(&counts, kind, 1);
-                counts.response_bytes += value_bytes;
-                counts.op_bytes[KVC_OP_GET] += value_bytes;
-                add_items(config, &counts, kind, class, does);
-                if (fetched && config->fills) {
-                    add_filled(config, &counts, kind, does, value_bytes);
-                }
-                if (class == KVC_COMPOSED_KIND_HITS || fetched) {
-                    kvc_composed_counts_add(&found, kind, 1);
-                    found.written_bytes += kind->written_bytes;
-                    found.op_bytes[KVC_OP_GET] += value_bytes;
-                }
-            }
+    for (; kinds != 0; kinds &= kinds - 1) {
+        struct kind at = kind_of((uint32_t)__builtin_ctzll(kinds));
+        if (!is_for(config, stage, at)) {
+            continue;
+        }
+        double frac = config->route_frac[at.route];
+        const struct kvc_composed_counts kind = scaled(&mix->kind[at.class][at.large], frac);
+        bool fetched = at.class == KVC_COMPOSED_KIND_MISSES && is_fetched(config, stage, at.large, at.route);
+        double value_bytes = fetched ? frac * mix->missed_bytes[at.large] : 0;
+        kvc_composed_counts_add(&counts, &kind, 1);
+        counts.response_bytes += value_bytes;
+        counts.op_bytes[KVC_OP_GET] += value_bytes;
+        add_items(config, &counts, &kind, at.class, does);
+        if (fetched && config->fills) {
+            add_filled(config, &counts, &kind, does, value_bytes);
+        }
+        if (at.class == KVC_COMPOSED_KIND_HITS || fetched) {
+            kvc_composed_counts_add(&found, &kind, 1);
+            found.written_bytes += kind.written_bytes;
+            found.op_bytes[KVC_OP_GET] += value_bytes;
         }
     }
     if ((does & KVC_COMPOSED_SEARCH) != 0) {
@@ -337,16 +363,12 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
     return counts;
 }
 
-/* Returns counts, which are all in proportion to the requests, of as many requests, with evictions. */
+/* Returns the same of as many requests, with evictions. */
 static struct kvc_composed_counts times_of(const struct kvc_composed_config *config,
                                            const struct kvc_composed_mix *mix, uint32_t stage,
                                            const struct kvc_composed_counts *each, double requests)
 {
-    struct kvc_composed_counts counts = *each;
-    double *value = (double *)&counts;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*value); i++) {
-        value[i] *= requests;
-    }
+    struct kvc_composed_counts counts = scaled(each, requests);
     if ((config->stage[stage].does & KVC_COMPOSED_ERASE) != 0) {
         double evicted = mix->evicts_frac * (counts.ops[KVC_OP_SET] + counts.filled);
         counts.erases += evicted;
@@ -370,15 +392,14 @@ struct kvc_composed_counts kvc_composed_mix_part(const struct kvc_composed_confi
 }
 
 /* Returns a bit for each branch between a job's beginning and a stage that takes requests of a kind. */
-static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t stage, int class, bool large)
+static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t stage, struct kind kind)
 {
     uint32_t branches = 0;
     if (kvc_composed_is_away(config->stage[stage].place)) { /* It works on single requests. */
         return 0;
     }
     for (uint32_t i = stage < config->batched ? 0 : config->batched; i < stage; i++) {
-        uint32_t when = config->stage[i].when;
-        branches |= when != 0 && kvc_composed_mix_meets(class, large, when) ? 1u << i : 0;
+        branches |= config->stage[i].when != 0 && is_for(config, i, kind) ? 1u << i : 0;
     }
     return branches;
 }
@@ -387,21 +408,25 @@ static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t s
 static void set_parts(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                       uint32_t stage, struct kvc_composed_parts *parts)
 {
-    enum { KINDS = 2 * KVC_COMPOSED_KINDS };
-    uint32_t branches[KINDS], left = 0, count = 0;
-    for (uint32_t i = 0; i < KINDS; i++) {
-        branches[i] = branches_of(config, stage, (int)i / 2, i % 2);
-        left |= mix->kind[i / 2][i % 2].requests > 0 ? 1u << i : 0;
+    uint32_t branches[KINDS], count = 0;
+    double requests[KINDS];
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < KINDS_OF_ROUTE * config->routes; i++) {
+        struct kind kind = kind_of(i);
+        branches[i] = branches_of(config, stage, kind);
+        requests[i] = config->route_frac[kind.route] * mix->kind[kind.class][kind.large].requests;
+        left |= requests[i] > 0 ? UINT64_C(1) << i : 0;
     }
     parts->all[stage] = counts_of(config, mix, stage, left);
     while (left != 0) {
-        uint32_t first = (uint32_t)__builtin_ctz(left), kinds = 0;
+        uint32_t first = (uint32_t)__builtin_ctzll(left);
+        uint64_t kinds = 0;
         struct kvc_composed_part *part = &parts->part[stage][count++];
         *part = (struct kvc_composed_part){0};
-        for (uint32_t i = first; i < KINDS; i++) {
+        for (uint32_t i = first; i < KINDS_OF_ROUTE * config->routes; i++) {
             if ((left >> i & 1) != 0 && branches[i] == branches[first]) {
-                kinds |= 1u << i;
-                part->share += mix->kind[i / 2][i % 2].requests;
+                kinds |= UINT64_C(1) << i;
+                part->share += requests[i];
             }
         }
         part->counts = counts_of(config, mix, stage, kinds);
@@ -416,7 +441,7 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
     struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario)};
-    *parts = (struct kvc_composed_parts){0};
+    memset(parts->all, 0, sizeof(parts->all));
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
     mix.saturates = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;

@@ -29,7 +29,7 @@ struct kvc_composed_part {
 struct kvc_composed_parts {
     struct kvc_composed_counts all[KVC_COMPOSED_STAGES_MAX];
     uint32_t parts[KVC_COMPOSED_STAGES_MAX];
-    struct kvc_composed_part part[KVC_COMPOSED_STAGES_MAX][2 * KVC_COMPOSED_KINDS];
+    struct kvc_composed_part part[KVC_COMPOSED_STAGES_MAX][2 * KVC_COMPOSED_KINDS * KVC_COMPOSED_ROUTES_MAX];
 };
 
 struct kvc_composed_mix {

@@ -22,6 +22,19 @@ static uint32_t pipeline_of(struct kvc_composed_server *server, const struct kvc
     return server->turn;
 }
 
+/* Draws the routes of a frame's requests. */
+static void choose_routes(struct kvc_composed_server *server, struct kvc_composed_job *job)
+{
+    for (uint32_t i = 0; i < job->rows->count && server->config->routes > 1; i++) {
+        double left = kvc_rng_unit(&server->routes);
+        uint32_t route = 0;
+        while (route + 1 < server->config->routes && left >= server->route_frac[route]) {
+            left -= server->route_frac[route++];
+        }
+        job->route[i] = (uint8_t)route;
+    }
+}
+
 /* Takes the next frame that leaves its client by until_ns; saturating clients send it at now_ns. Returns
  * whether there was one. */
 static bool send_frame(struct kvc_composed_server *server, double now_ns, double until_ns)
@@ -45,8 +58,9 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
         rows->sent_ns[i] = saturates ? now_ns + server->stopped_ns : rows->sent_ns[i];
         job->outcome[i] = rows->op[i] == KVC_OP_GET ? KVC_COMPOSED_HIT : KVC_COMPOSED_DONE;
         job->location[i] = KVC_LOCATION_NONE;
-        job->hot[i] = 0;
+        job->hot[i] = job->route[i] = 0;
     }
+    choose_routes(server, job);
     kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
     kvc_composed_structures_keep(&server->structures, job, 0);
     kvc_composed_job_count(job, config);

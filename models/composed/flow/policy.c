@@ -14,13 +14,13 @@ enum {
     OF_BATCH = 4, /* of its batches, */
     OF_STAGE = 6, /* and of each stage. */
     NUMBERS_MAX = OF_ALL + OF_BATCH + OF_STAGE * KVC_COMPOSED_STAGES_MAX,
-    CHOICES_MAX = 3 + KVC_COMPOSED_STAGES_MAX,
+    CHOICES_MAX = 3 + 2 * KVC_COMPOSED_STAGES_MAX,
     TEXT_BYTES = 96,
     TIMELINE_ROW = 2,
 };
 
 /* What a choice sets. */
-enum choice { COUNT, TIMEOUT, EVERY, CORES };
+enum choice { COUNT, TIMEOUT, EVERY, CORES, SHARE };
 
 /* Counters of a server at a look. */
 struct reading {
@@ -38,7 +38,7 @@ struct kvc_composed_policy {
     struct kvc_store_number number[NUMBERS_MAX];
     struct kvc_store_choice choice[CHOICES_MAX];
     enum choice sets[CHOICES_MAX];
-    uint32_t pool[CHOICES_MAX];   /* CORES: the pool. */
+    uint32_t of[CHOICES_MAX];     /* CORES: the pool, SHARE: the route. */
     double mean_ns[CHOICES_MAX];  /* Integral over the measured time. */
     double looks, changes;        /* In the measured time. */
     struct kvc_histogram latency; /* Since the latest look. */
@@ -46,12 +46,12 @@ struct kvc_composed_policy {
 
 /* ---- what it may choose ---- */
 
-static void add_choice(struct kvc_composed_policy *policy, enum choice sets, uint32_t pool,
+static void add_choice(struct kvc_composed_policy *policy, enum choice sets, uint32_t of,
                        struct kvc_store_number number, double min, double max)
 {
     uint32_t i = policy->choices++;
     policy->sets[i] = sets;
-    policy->pool[i] = pool;
+    policy->of[i] = of;
     policy->choice[i] = (struct kvc_store_choice){
         .number = number, .min = min, .max = max, .is_whole = sets == COUNT || sets == CORES};
 }
@@ -72,7 +72,7 @@ static uint32_t cores_of(const struct kvc_composed_config *config)
     return cores;
 }
 
-/* Limits that the scenario states may change, and the cores of a pool if there is another one. */
+/* Limits and shares that the scenario states may change, and the cores of a pool if there is another one. */
 static void add_choices(struct kvc_composed_policy *policy)
 {
     static const double shortest_us = 0.001, longest_us = 1e6;
@@ -100,6 +100,14 @@ static void add_choices(struct kvc_composed_policy *policy)
             add_choice(policy, CORES, pool,
                        (struct kvc_store_number){"stages", config->stage[i].options->name, "cores", servers},
                        1, cores);
+        }
+        for (uint32_t j = 0; j < config->routes; j++) {
+            if (config->route_stage[j] == i) {
+                add_choice(policy, SHARE, j,
+                           (struct kvc_store_number){"stages", config->stage[i].options->name, "share",
+                                                     config->route_frac[j]},
+                           0, 1);
+            }
         }
     }
 }
@@ -224,6 +232,26 @@ static enum kvc_status check_cores(const struct kvc_composed_policy *policy,
     return policy->function->refuse(policy->function->data, look, found, allowed, diag);
 }
 
+/* Refuses shares with which requests would take no route, or several. */
+static enum kvc_status check_shares(const struct kvc_composed_policy *policy,
+                                    const struct kvc_store_look *look, struct kvc_diag *diag)
+{
+    const struct kvc_composed_config *config = policy->server->config;
+    double route_frac[KVC_COMPOSED_ROUTES_MAX] = {1};
+    char found[TEXT_BYTES];
+    for (uint32_t i = 0; i < policy->choices; i++) {
+        if (policy->sets[i] == SHARE) {
+            route_frac[policy->of[i]] = policy->choice[i].number.value;
+        }
+    }
+    double sum = kvc_composed_set_rest(config, route_frac);
+    if (config->routes < 2 || fabs(sum - 1) <= KVC_COMPOSED_SHARES_ERROR) {
+        return KVC_OK;
+    }
+    snprintf(found, sizeof(found), "shares of all routes that add up to %.6g", sum);
+    return policy->function->refuse(policy->function->data, look, found, "a sum of 1", diag);
+}
+
 static void apply(struct kvc_composed_policy *policy, uint32_t i)
 {
     struct kvc_composed_server *server = policy->server;
@@ -234,10 +262,12 @@ static void apply(struct kvc_composed_policy *policy, uint32_t i)
         server->limits.timeout_ns = value * 1e3;
     } else if (policy->sets[i] == EVERY) {
         server->limits.every_ns = value * 1e3;
+    } else if (policy->sets[i] == SHARE) {
+        server->route_frac[policy->of[i]] = value;
     } else {
         for (uint32_t j = 0; j < server->stations; j++) {
             struct kvc_composed_station *station = &server->station[j];
-            station->wanted = station->pool == policy->pool[i] ? (uint32_t)value : station->wanted;
+            station->wanted = station->pool == policy->of[i] ? (uint32_t)value : station->wanted;
         }
     }
 }
@@ -289,6 +319,9 @@ bool kvc_composed_policy_look(struct kvc_composed_server *server, double now_ns)
     if (status == KVC_OK) {
         status = check_cores(policy, &look, diag);
     }
+    if (status == KVC_OK) {
+        status = check_shares(policy, &look, diag);
+    }
     if (status != KVC_OK) {
         diag->status = status;
         kvc_engine_stop();
@@ -298,6 +331,7 @@ bool kvc_composed_policy_look(struct kvc_composed_server *server, double now_ns)
         changed = changed || policy->choice[i].number.value != before[i];
         apply(policy, i);
     }
+    kvc_composed_set_rest(server->config, server->route_frac);
     policy->looks += measured;
     policy->changes += measured && changed;
     policy->last = now;

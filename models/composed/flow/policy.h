@@ -1,6 +1,7 @@
 /* The policy of a composed store: the function system.policy, which is called every policy_every of a
  * server's time. It sees the server since its previous look, over all pipelines, and chooses the limits of
- * batches and the cores of pools. Cores move within a pipeline, each once its job is done. */
+ * batches, the cores of pools and the shares of routes. Cores move within a pipeline, each once its job is
+ * done; requests that have left their clients stay on their routes. */
 #ifndef KVC_MODELS_COMPOSED_FLOW_POLICY_H
 #define KVC_MODELS_COMPOSED_FLOW_POLICY_H
 

@@ -33,6 +33,8 @@ struct stage {
     uint32_t cores, streams, interval, does, burst, every, queue;
     char pool;             /* A letter; 0: none. */
     const char *when, *of; /* NULL: not stated. */
+    const char *route;     /* NULL: none. */
+    double share;          /* Of its route; below 0: not stated. */
     const char *work;      /* Name of its own work; NULL: none. */
     double amount;
     const char *per; /* What it counts for; NULL: not stated. */
@@ -502,12 +504,44 @@ static void draw_order(uint64_t seed, struct composition *drawn)
         stage->priority = !takes_all && has_partner(drawn, i) && happens(rng, 0.3) ? whole(rng, 1, 3) : 0;
         bool steals = is_on(stage, "cpu") && !defers && !stage->shared && drawn->pipelines > 1;
         stage->steal_ns = steals && happens(rng, 0.2) ? floor(between(rng, 10, 300)) : -1;
-        bool alone =
-            defers || stage->burst > 1 || stage->queue > 0 || stage->when != NULL || stage->does != 0;
+        bool alone = defers || stage->burst > 1 || stage->queue > 0 || stage->when != NULL ||
+                     stage->does != 0 || stage->route != NULL;
         bool starts = latest->background || latest->every > 1 || latest->burst > 1 || is_away(latest);
         stage->is_beside = i > 0 && i + 1 < drawn->stages && i != drawn->batched && !takes_all && !alone &&
                            !starts && happens(rng, 0.6);
     }
+}
+
+/* Puts one stage on the first of two routes, and at times another one, with the same operations, on the
+ * second. Both are for as many operations as the first was. */
+static void draw_routes(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng routes, *rng = &routes;
+    kvc_rng_init(rng, seed, "composition routes", 0);
+    uint32_t from = (uint32_t)kvc_rng_below(rng, drawn->stages);
+    struct stage *stage = &drawn->stage[from], *next = stage + 1;
+    bool last = from + 1 == drawn->stages, defers = stage->background || stage->every > 1;
+    if (!happens(rng, 0.3) || last || is_away(stage) || is_on(stage, "nic.rx") || stage->split) {
+        return;
+    }
+    double share = 0.05 + 0.9 * kvc_rng_unit(rng);
+    if (stage->does != 0 && (defers || stage->pool != 0 || drawn->stages == STAGES_MAX)) {
+        return;
+    }
+    stage->share = share;
+    stage->route = "a";
+    if (stage->does == 0 && (happens(rng, 0.5) || drawn->stages == STAGES_MAX)) {
+        return;
+    }
+    for (uint32_t i = drawn->stages++; i > from + 1; i--) {
+        drawn->stage[i] = drawn->stage[i - 1];
+    }
+    *next = *stage;
+    next->route = "b";
+    next->share = happens(rng, 0.5) ? 1 - share : -1;
+    stage->queue = next->queue = 0;
+    stage->full = next->full = NULL;
+    drawn->batched += drawn->batched > from;
 }
 
 /* Fits the cores of twice the pipelines, or of twice the cores of each, into the machine. */
@@ -609,6 +643,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_pools(&rng, drawn);
     draw_options(&rng, drawn);
     draw_kernels(&kernels, drawn);
+    draw_routes(seed, drawn);
     fit_cores(drawn);
     draw_order(seed, drawn);
     drawn->spread = spreads[kvc_rng_below(&rng, 3)];
@@ -684,6 +719,10 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
     put(writer, "%s%s", stage->split ? ", split = true" : "", stage->past_host ? ", memory = \"gpu\"" : "");
     put_words(writer, "when", stage->when);
     put_words(writer, "of", stage->of);
+    put_words(writer, "route", stage->route);
+    if (stage->route != NULL && stage->share >= 0) {
+        put(writer, ", share = %.17g", stage->share);
+    }
     if (stage->does != 0) {
         put(writer, ", does = {");
         for (uint32_t i = 0, listed = 0; i < ALL_OPERATIONS; i++) {
@@ -734,12 +773,20 @@ static uint32_t core_pool(const struct composition *drawn, uint32_t from)
     return from;
 }
 
-/* A policy that halves the batches at every second look, and lends a core of one pool to another one. */
+/* A policy that halves the batches at every second look, lends a core of one pool to another one, and moves
+ * requests to another route. */
 static void put_policy(struct writer *writer, const struct composition *drawn)
 {
     uint32_t to = core_pool(drawn, 0), from = core_pool(drawn, to + 1);
+    uint32_t routed = 0; /* The stage whose share it changes; `stages`: none. */
     bool lends = from < drawn->stages && drawn->stage[from].cores > 1;
-    if (!lends && drawn->count == 0) {
+    while (routed < drawn->stages && drawn->stage[routed].route == NULL) {
+        routed++;
+    }
+    bool rest = routed + 1 < drawn->stages &&
+                (drawn->stage[routed + 1].route == NULL || drawn->stage[routed + 1].share < 0);
+    bool shifts = rest && !(lends && (routed == to || routed == from));
+    if (!lends && !shifts && drawn->count == 0) {
         return;
     }
     put(writer, "    policy_every = \"70us\", policy = function(state)\n");
@@ -747,11 +794,15 @@ static void put_policy(struct writer *writer, const struct composition *drawn)
     if (drawn->count > 0) {
         put(writer, " batch = { count = math.max(%u // (1 + odd), 1) },", drawn->count);
     }
+    put(writer, lends || shifts ? " stages = {" : "");
     if (lends) {
-        put(writer, " stages = { s%u = { cores = %u + odd }, s%u = { cores = %u - odd } },", to,
-            drawn->stage[to].cores, from, drawn->stage[from].cores);
+        put(writer, " s%u = { cores = %u + odd }, s%u = { cores = %u - odd },", to, drawn->stage[to].cores,
+            from, drawn->stage[from].cores);
     }
-    put(writer, " }\n    end,\n");
+    if (shifts) {
+        put(writer, " s%u = { share = 0.2 + 0.5 * odd },", routed);
+    }
+    put(writer, lends || shifts ? " }, }\n    end,\n" : " }\n    end,\n");
 }
 
 static void put_system(struct writer *writer, const struct composition *drawn,
