@@ -97,7 +97,12 @@ double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_compos
             job->is_batch ? kvc_nic_messages_per_frame(config->nic, fmax(each, 1)) : config->frame_requests;
         together = together < config->frame_answers ? together : config->frame_answers;
         together = together < count ? together : count;
-        frame_ns = kvc_nic_wire_ns(config->nic, each * together, 1);
+        double bytes = each * together;
+        if (bytes != server->answer_bytes) { /* Most answers are as long as the one before them. */
+            server->answer_bytes = bytes;
+            server->answer_ns = kvc_nic_wire_ns(config->nic, bytes, 1);
+        }
+        frame_ns = server->answer_ns;
     }
     for (uint32_t i = 0; i < count; i += together) {
         uint32_t end = i + together < count ? i + together : count;

@@ -6,6 +6,7 @@
 #include "models/composed/answers.h"
 #include "models/composed/flow/frames.h"
 #include "models/composed/flow/policy.h"
+#include "models/composed/flow/prices.h"
 #include "models/composed/flow/shared.h"
 #include "models/composed/flow/stations.h"
 #include "sim/base/array.h"
@@ -284,10 +285,10 @@ static void count_messages(struct kvc_composed_server *server, const struct kvc_
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_composed_cost cost = kvc_composed_cost_of(server->config, stage, &job->counts, &server->pace);
+    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &job->counts);
     double before_ns = kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns);
-    kvc_composed_take_shared(server, job, stage, &cost, now_ns, 0);
-    count_messages(server, job, stage, cost.busy_ns);
+    kvc_composed_take_shared(server, job, price, now_ns, 0);
+    count_messages(server, job, stage, price->cost.busy_ns);
     answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, now_ns));
 }
 
@@ -295,11 +296,10 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 static void stream_out(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
                        double now_ns, double busy_ns)
 {
-    struct kvc_composed_cost cost =
-        kvc_composed_cost_of(server->config, stage + 1, &job->counts, &server->pace);
+    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage + 1, &job->counts);
     job->backlog_ns = kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns);
-    kvc_composed_take_shared(server, job, stage + 1, &cost, now_ns, busy_ns);
-    count_messages(server, job, stage + 1, cost.busy_ns);
+    kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
+    count_messages(server, job, stage + 1, price->cost.busy_ns);
 }
 
 /* Counts the time of a server. A stage whose cores come and go is as busy as the share of those that it has.
@@ -331,11 +331,12 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
         kvc_composed_execute(&server->structures, whole, does, NULL, true, &counts);
     }
     if (config->stage[stage].place == KVC_COMPOSED_NODE) { /* Its message leaves behind what the wire has. */
-        struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, &whole->counts, &server->pace);
-        kvc_composed_take_shared(server, job, stage, &cost, now_ns, 0);
-        count_messages(server, whole, stage, cost.busy_ns);
+        const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &whole->counts);
+        kvc_composed_take_shared(server, job, price, now_ns, 0);
+        count_messages(server, whole, stage, price->cost.busy_ns);
         kvc_composed_storage_visit(&server->storage, job, number, stage,
-                                   now_ns + kvc_composed_left_to_send(server, now_ns) + cost.latency_ns);
+                                   now_ns + kvc_composed_left_to_send(server, now_ns) +
+                                       price->cost.latency_ns);
         return;
     }
     server->stage_requests[stage] += job->counts.requests;
@@ -394,35 +395,35 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     station->busy++;
     server->traffic[stage].jobs++;
     server->stage_requests[stage] += counts->requests;
-    struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &server->pace);
-    cost.busy_ns += job->steal_ns;
-    cost.core_ns += job->steal_ns * config->pool[at->pool].cores;
+    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, counts);
+    double busy_ns = price->cost.busy_ns + job->steal_ns;
+    double core_ns = price->cost.core_ns + job->steal_ns * config->pool[at->pool].cores;
     job->steal_ns = 0;
     job->station = (uint32_t)(station - server->station);
     if (at->place == KVC_COMPOSED_GPU) {
         uint32_t stream = kvc_composed_take_stream(station);
         server->kernel[stream] =
             (struct kvc_composed_kernel){number, job->station, server->kernels++, (uint8_t)stage};
-        if (cost.channel_ns > 0) { /* The GPU uses host memory. */
-            kvc_composed_take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
+        if (price->cost.channel_ns > 0) { /* The GPU uses host memory. */
+            kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
         }
         kvc_gpu_streams_begin(server->gpu, stream, now_ns,
-                              &(struct kvc_gpu_stream_job){.kernel = cost.kernel});
+                              &(struct kvc_gpu_stream_job){.kernel = price->cost.kernel});
         return;
     }
-    kvc_composed_take_shared(server, job, stage, &cost, now_ns, cost.busy_ns);
-    count_work(server, station, stage, cost.busy_ns);
-    server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? cost.core_ns : cost.busy_ns;
+    kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
+    count_work(server, station, stage, busy_ns);
+    server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? core_ns : busy_ns;
     if (streams_out(config, stage) && !job->is_ghost) {
-        stream_out(server, job, stage, now_ns, cost.busy_ns);
+        stream_out(server, job, stage, now_ns, busy_ns);
     }
-    job->latency_ns = cost.latency_ns;
+    job->latency_ns = price->cost.latency_ns;
     if (at->place == KVC_COMPOSED_NIC_RX) {
-        kvc_events_append(&server->events, KVC_COMPOSED_LINKS, now_ns + cost.busy_ns, KVC_COMPOSED_ENDS,
+        kvc_events_append(&server->events, KVC_COMPOSED_LINKS, now_ns + busy_ns, KVC_COMPOSED_ENDS,
                           (uint16_t)stage, number);
         return;
     }
-    kvc_events_add(&server->events, now_ns + cost.busy_ns, KVC_COMPOSED_ENDS, (uint16_t)stage, number);
+    kvc_events_add(&server->events, now_ns + busy_ns, KVC_COMPOSED_ENDS, (uint16_t)stage, number);
 }
 
 /* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of

@@ -51,6 +51,7 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
                                            .replica = replica,
                                            .source = replica->source,
                                            .number = number,
+                                           .answer_bytes = -1,
                                            .pace = kvc_composed_pace_of(config)};
     kvc_composed_structures_open(&server->structures, config, stores, number, replica->source, expected,
                                  seed);
@@ -58,6 +59,7 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
     kvc_composed_storage_open(&server->storage, config, shard != NULL ? shard->log : NULL, &server->events,
                               seed, number);
     open_stations(server);
+    server->price = kvc_array_of(config->stages * KVC_COMPOSED_PRICES, sizeof(*server->price));
     server->limits = (struct kvc_composed_limits){.count = config->batch_most,
                                                   .timeout_ns = config->options->batch.timeout_ns,
                                                   .every_ns = config->options->batch.every_ns};
@@ -114,6 +116,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     kvc_gpu_streams_free(server->gpu);
     kvc_rss_close(server->rss);
     free(server->job);
+    free(server->price);
     free(server->station);
     free(server->pipeline);
     free(server->kernel);

@@ -69,6 +69,16 @@ struct kvc_composed_kernel {
     uint8_t stage; /* KVC_COMPOSED_STAGES_MAX: the stream is idle. */
 };
 
+/* A cost of a stage, with what it needs of the shared devices. */
+struct kvc_composed_price {
+    bool known;
+    struct kvc_composed_counts counts; /* Of the job, */
+    struct kvc_composed_pace pace;     /* and the pace, for which it is the cost. */
+    struct kvc_composed_cost cost;
+    double work_ns[KVC_COMPOSED_SHARED]; /* By shared device [ns]. */
+    uint32_t shares;                     /* A bit for each of them that has work. */
+};
+
 struct kvc_composed_policy;
 
 /* Events of a server. Those of its storage have others (models/composed/storage.h). */
@@ -84,6 +94,8 @@ enum kvc_composed_event {
 
 /* Lanes of the event queue for what comes in order. */
 enum { KVC_COMPOSED_ARRIVALS = 1, KVC_COMPOSED_LINKS };
+
+enum { KVC_COMPOSED_PRICES = 8 /* Costs that a stage remembers. */ };
 
 struct kvc_composed_server {
     const struct kvc_scenario *scenario;
@@ -115,6 +127,8 @@ struct kvc_composed_server {
     uint64_t in_flight;                    /* Requests in the server. */
     double memory_wait_ns; /* Time for which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
+    struct kvc_composed_price *price; /* The latest of each stage. */
+    double answer_bytes, answer_ns;   /* The latest frame of answers, and its time on the wire [ns]. */
     struct kvc_composed_limits limits;
     struct kvc_composed_closed batches;
     struct kvc_composed_traffic traffic[KVC_COMPOSED_STAGES_MAX]; /* By stage. */

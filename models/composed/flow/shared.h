@@ -13,8 +13,7 @@ double kvc_composed_left_to_send(struct kvc_composed_server *server, double now_
 
 /* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. */
 void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
-                              uint32_t stage, const struct kvc_composed_cost *cost, double now_ns,
-                              double over_ns);
+                              const struct kvc_composed_price *price, double now_ns, double over_ns);
 
 /* Ends what kvc_composed_take_shared() began over a time. Returns for how long the stage still waits [ns]:
  * cores for memory, and links for all but the wire that takes what they leave. */
