@@ -52,10 +52,12 @@ static double waits_frac_of(double servers, double utilization_frac)
     return lost / (1 - utilization_frac * (1 - lost));
 }
 
-/* Returns the wait at a queue that has spare time. */
-static struct kvc_latency_wait wait_of(const struct kvc_workload *workload,
-                                       const struct kvc_latency_queue *queue)
+struct kvc_latency_wait kvc_latency_wait_of(const struct kvc_workload *workload,
+                                            const struct kvc_latency_queue *queue)
 {
+    if (queue->utilization_frac >= 1) {
+        return (struct kvc_latency_wait){*queue, INFINITY, 1};
+    }
     double rho = queue->utilization_frac, first = queue->first_frac;
     /* A random share of requests at even distances has a coefficient of variation of its own. */
     double arrival_cv2 =
@@ -77,24 +79,11 @@ void kvc_latency_queue(struct kvc_latency_law *law, const struct kvc_workload *w
     if (kvc_workload_clients_wait(workload) || !(queue->job_ns > 0 && queue->utilization_frac > 0)) {
         return;
     }
-    struct kvc_latency_wait wait = {*queue, INFINITY, 1}, *longest = &law->wait[queue->group];
-    if (queue->utilization_frac < 1) {
-        wait = wait_of(workload, queue);
-    }
+    struct kvc_latency_wait wait = kvc_latency_wait_of(workload, queue), *longest = &law->wait[queue->group];
     if (wait.mean_ns > longest->mean_ns) {
         *longest = wait;
     }
 }
-
-void kvc_latency_closed(struct kvc_latency_law *law, double mean_ns)
-{
-    double wait_ns = fmax(mean_ns - kvc_latency_alone_ns(law), 0);
-    for (uint32_t i = 0; i < law->parts; i++) {
-        law->part[i].least_ns += wait_ns;
-    }
-}
-
-/* ---- percentiles ---- */
 
 /* The sum of all waits: the mean over all requests, and the share of the requests that wait. */
 struct sum {
@@ -110,6 +99,16 @@ static struct sum sum_of(const struct kvc_latency_law *law)
     }
     return (struct sum){mean_ns, 1 - nowhere_frac};
 }
+
+void kvc_latency_closed(struct kvc_latency_law *law, double mean_ns)
+{
+    double wait_ns = fmax(mean_ns - kvc_latency_alone_ns(law) - sum_of(law).mean_ns, 0);
+    for (uint32_t i = 0; i < law->parts; i++) {
+        law->part[i].least_ns += wait_ns;
+    }
+}
+
+/* ---- percentiles ---- */
 
 /* Returns the integral of the probability that a wait is at most x, from 0 to x. */
 static double integral_of_waits(const struct sum *wait, double x)
@@ -238,18 +237,22 @@ void kvc_latencies_explain(const struct kvc_latency_law *law, const struct kvc_w
     for (int i = 0; i < KVC_LATENCY_GROUPS; i++) {
         const struct kvc_latency_queue *queue = &law->wait[i].queue;
         if (law->wait[i].mean_ns > 0) {
-            used += snprintf(text + used, KVC_NOTE_BYTES - used, "%s%s (%s/G/%.0f, %.1f %% busy)", next,
-                             queue->name, workload->arrival == KVC_ARRIVAL_FIXED ? "G" : "M", queue->servers,
-                             100 * queue->utilization_frac);
+            used += snprintf(
+                text + used, KVC_NOTE_BYTES - used, "%s%s (%s/G/%.0f, %.1f %% busy)", next, queue->name,
+                workload->arrival == KVC_ARRIVAL_FIXED || kvc_workload_clients_wait(workload) ? "G" : "M",
+                queue->servers, 100 * queue->utilization_frac);
             next = " and ";
         }
     }
-    if (sum_of(law).mean_ns > 0) {
+    bool waits = sum_of(law).mean_ns > 0;
+    if (waits) {
         used += snprintf(text + used, KVC_NOTE_BYTES - used, ", with an exponential tail");
-    } else if (kvc_workload_clients_wait(workload)) {
+    }
+    if (kvc_workload_clients_wait(workload)) {
         used += snprintf(text + used, KVC_NOTE_BYTES - used,
-                         "clients keep their requests in the store, and all wait equally long");
-    } else {
+                         "%sclients keep their requests in the store, and all wait equally long%s",
+                         waits ? "; " : "", waits ? " beside that" : "");
+    } else if (!waits) {
         used += snprintf(text + used, KVC_NOTE_BYTES - used, "requests wait for no other one");
     }
     if (law->assumes != NULL) {

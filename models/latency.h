@@ -108,12 +108,16 @@ void kvc_latency_add(struct kvc_latency_law *law, double share, double least_ns,
 /** Returns the mean latency without waiting for a server [ns]. */
 double kvc_latency_alone_ns(const struct kvc_latency_law *law);
 
+/** Returns the wait at a queue of an open load; infinite without spare time. */
+struct kvc_latency_wait kvc_latency_wait_of(const struct kvc_workload *workload,
+                                            const struct kvc_latency_queue *queue);
+
 /** Takes a queue of an open load into account: of its group, the one with the longest mean wait counts. */
 void kvc_latency_queue(struct kvc_latency_law *law, const struct kvc_workload *workload,
                        const struct kvc_latency_queue *queue);
 
-/** Delays all requests equally, so that their mean latency becomes mean_ns if it is longer: Little's law for
- * clients that wait. */
+/** Delays all requests equally, so that their mean latency, with the waits, becomes mean_ns if it is longer:
+ * Little's law for clients that wait. */
 void kvc_latency_closed(struct kvc_latency_law *law, double mean_ns);
 
 /** Sets the latencies of a closed form that serves throughput_mops of the workload. This is the only way from

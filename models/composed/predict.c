@@ -5,8 +5,9 @@
  * A request waits in the network, for its batch to fill and close, and for the stages: frames and batches
  * wait for busy servers as in models/latency.h and models/composed/closed_form/waits.h. A branch splits a
  * batch, and each part costs what a batch costs. Clients that wait keep a number of requests in the store,
- * whose time, by Little's law, bounds the throughput as the capacity does; those that are answered together
- * come together again and stay in one batch.
+ * whose time, by Little's law, gives the throughput up to the capacity, and which wait for each other as
+ * models/composed/closed_form/mva.h says; those that are answered together come together again and stay in
+ * one batch, and batches that close at set times hold them for whole cycles.
  *
  * Left out: waits in pipelines that get more than their share of the requests, what several kernels and
  * copies wait for each other below the capacity, clients that wait in other numbers than frames have room
@@ -18,6 +19,7 @@
 
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/mix.h"
+#include "models/composed/closed_form/mva.h"
 #include "models/composed/resources.h"
 #include "models/composed/closed_form/waits.h"
 #include "models/latency.h"
@@ -415,6 +417,7 @@ struct sought {
     const struct kvc_composed_mix *mix;
     double per_ns;
     double think_ns; /* Pause of its clients between requests [ns]. */
+    const struct kvc_scenario *scenario;
 };
 
 enum { STEPS = 50 /* Of bisection, which leave a relative error of 1e-13. */ };
@@ -454,7 +457,7 @@ static struct demands demands_of(const struct kvc_composed_config *config,
         demands = demands_with(config, mix, per_ns, most);
         struct kvc_bracket bracket = {log(requests), left, log(most), left_for_batches(&demands, per_ns)};
         if (just && bracket.f_high > 0) {
-            struct sought sought = {config, mix, per_ns, 0};
+            struct sought sought = {config, mix, per_ns, 0, NULL};
             requests =
                 exp(kvc_bisect_rising(left_with_requests, &sought, log(requests), log(most), STEPS, bracket));
             demands = demands_with(config, mix, per_ns, requests);
@@ -486,7 +489,7 @@ static double busiest(void *data, double log_per_ns)
 static double capacity_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
     static const double most_per_ns = 100;
-    struct sought sought = {config, mix, NAN, 0};
+    struct sought sought = {config, mix, NAN, 0, NULL};
     return rate_of(busiest, &sought, most_per_ns);
 }
 
@@ -564,7 +567,13 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
         fixed_ns += first ? fill_ns / 2 * fmin(mix->frame.requests / demands->requests, 1) : 0;
     }
     double held_ns = mix->saturates ? spread_ns / 2 : 0; /* They send again when the whole batch has ended. */
-    if (mix->clients_wait && demands->requests < batch_most(config)) {
+    bool by_time = mix->clients_wait && demands->requests < batch_most(config);
+    if (by_time && config->options->batch.timeout_ns <= 0 && !mix->saturates) {
+        double every_ns = config->options->batch.every_ns, think_ns = mix->workload->think_ns;
+        double cycles = kvc_composed_cycles((fixed_ns + think_ns) / every_ns, spread_ns / every_ns);
+        return (struct way){floor(cycles) * every_ns - think_ns, 2 * (cycles - floor(cycles)) * every_ns, 0};
+    }
+    if (by_time) {
         fill_ns = kvc_composed_closing_ns(config, demands->requests, mix->together, fixed_ns + spread_ns,
                                           fmin(fill_ns, batch_time_ns(config)));
         /* Who is answered together asks together, and waits until time closes the batch. */
@@ -621,28 +630,6 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
     }
 }
 
-/* How far the clients of a socket are from having no request left to send, as a logarithm. */
-static double clients_left(void *data, double log_per_ns)
-{
-    const struct sought *sought = data;
-    const struct kvc_composed_config *config = sought->config;
-    double per_ns = exp(log_per_ns);
-    const struct kvc_composed_mix at = at_rate(config, sought->mix, per_ns);
-    const struct demands demands = demands_of(config, &at, per_ns, true);
-    const struct way way = way_of(config, &at, &demands, per_ns);
-    double cycle_ns = way.least_ns + way.spread_ns / 2 + way.held_ns + sought->think_ns;
-    return log(cycle_ns / at.in_flight) + log_per_ns;
-}
-
-/* Returns the rate of a socket whose clients keep requests in it and pause for think_ns in between: by
- * Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
-static double waiting_rate(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
-                           double think_ns, double capacity)
-{
-    struct sought sought = {config, mix, NAN, think_ns};
-    return rate_of(clients_left, &sought, capacity);
-}
-
 /* Returns the operations of flash for a request of the load. */
 static struct kvc_flash_load flash_load(const struct kvc_composed_config *config,
                                         const struct kvc_composed_mix *mix)
@@ -663,7 +650,7 @@ static struct kvc_flash_load flash_load(const struct kvc_composed_config *config
 
 /* Adds the queues of the chips, where reads wait for each other, and for programs and erases, which take
  * longer. */
-static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
+static void add_chips(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                       const struct kvc_composed_mix *mix, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -686,41 +673,47 @@ static void add_chips(struct kvc_latency_law *law, const struct kvc_scenario *sc
     if (all <= 0) {
         return;
     }
-    kvc_latency_queue(law, &scenario->workload,
-                      &(struct kvc_latency_queue){.group = KVC_LATENCY_IN_LINE,
-                                                  .name = "the chips of the flash",
-                                                  .servers = 1,
-                                                  .job_ns = sum_ns / all,
-                                                  .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
-                                                  .utilization_frac = per_ns * busy.chips_ns,
-                                                  .share = 1.0 / kvc_flash_chips(flash),
-                                                  .equals_frac = 1,
-                                                  .visits = load.reads});
+    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_IN_LINE,
+                                            .name = "the chips of the flash",
+                                            .servers = 1,
+                                            .job_ns = sum_ns / all,
+                                            .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
+                                            .utilization_frac = per_ns * busy.chips_ns,
+                                            .share = 1.0 / kvc_flash_chips(flash),
+                                            .equals_frac = 1,
+                                            .visits = load.reads};
+    kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight, 0);
 }
 
-static void add_queues(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
-                       const struct demands *demands, double per_ns)
+/* Adds the queues of frames, and of requests in front of storage. Clients keep to a pipeline, unless keys
+ * choose it. */
+static void add_queues(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
+                       const struct kvc_composed_mix *mix, const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    bool keeps = mix->clients_wait && config->options->spread != KVC_COMPOSED_BY_KEY;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
         if ((i >= config->batched && !pool->takes_all) || pool->place == KVC_COMPOSED_FLASH) {
             continue;
         }
         bool storage = pool->takes_all, database = pool->place == KVC_COMPOSED_DATABASE;
-        double requests = demands->job_requests[i];
-        double jobs = storage ? demands->waits_frac[i] : 1; /* Storage works on single requests. */
-        kvc_latency_queue(law, &scenario->workload,
-                          &(struct kvc_latency_queue){
-                              .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
-                              .name = config->stage[i].options->name,
-                              .servers = pool->servers * (pool->is_common ? config->pipelines : 1),
-                              .job_ns = demands->busy_ns[i] * (storage ? 1 / fmax(jobs, 1e-300) : requests),
-                              .job_cv2 = database && config->database->times == KVC_DATABASE_EXPONENTIAL,
-                              .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
-                              .share = pool->of_node || pool->is_common ? 1 : 1.0 / config->pipelines,
-                              .equals_frac = 1,
-                              .visits = jobs});
+        bool common = pool->of_node || pool->is_common;
+        /* Storage works on single requests. */
+        double requests = storage ? 1 : demands->job_requests[i];
+        double jobs = fmax(storage ? demands->waits_frac[i] : fmin(demands->jobs[i], 1), 1e-300);
+        double customers = mix->in_flight / requests / (common || !keeps ? 1 : config->pipelines);
+        const struct kvc_latency_queue queue = {
+            .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
+            .name = config->stage[i].options->name,
+            .servers = pool->servers * (pool->is_common ? config->pipelines : 1),
+            .job_ns = demands->busy_ns[i] * requests / jobs,
+            .job_cv2 = database && config->database->times == KVC_DATABASE_EXPONENTIAL,
+            .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
+            .share = jobs * (common || keeps ? 1 : 1.0 / config->pipelines),
+            .equals_frac = 1,
+            .visits = jobs};
+        kvc_composed_network_add(network, &scenario->workload, &queue, customers, 1u << i);
     }
 }
 
@@ -733,6 +726,7 @@ static struct kvc_composed_batches batches_of(const struct kvc_composed_config *
         .per_ns = per_ns,
         .requests = demands->requests,
         .frame_requests = mix->frame.requests,
+        .in_flight = mix->in_flight,
         .by_time = demands->requests<batch_most(config), .grow = demands->requests> 1.001 *
                    batch_requests(config, per_ns / config->pipelines)};
     for (uint32_t i = config->batched; i < config->stages; i++) {
@@ -740,6 +734,43 @@ static struct kvc_composed_batches batches_of(const struct kvc_composed_config *
         batches.jobs[i] = demands->jobs[i];
     }
     return batches;
+}
+
+static struct kvc_composed_network network_of(const struct kvc_scenario *scenario,
+                                              const struct kvc_composed_mix *mix,
+                                              const struct demands *demands, double per_ns)
+{
+    struct kvc_composed_network network = {0};
+    const struct kvc_composed_batches batches =
+        batches_of(kvc_composed_config_of(scenario), mix, demands, per_ns);
+    add_queues(&network, scenario, mix, demands, per_ns);
+    add_chips(&network, scenario, mix, per_ns);
+    kvc_composed_add_waits(&network, scenario, &batches);
+    return network;
+}
+
+/* How far the clients of a socket are from having no request left to send, as a logarithm. */
+static double clients_left(void *data, double log_per_ns)
+{
+    const struct sought *sought = data;
+    const struct kvc_composed_config *config = sought->config;
+    double per_ns = exp(log_per_ns);
+    const struct kvc_composed_mix at = at_rate(config, sought->mix, per_ns);
+    const struct demands demands = demands_of(config, &at, per_ns, true);
+    const struct way way = way_of(config, &at, &demands, per_ns);
+    const struct kvc_composed_network network = network_of(sought->scenario, &at, &demands, per_ns);
+    double cycle_ns =
+        way.least_ns + way.spread_ns / 2 + way.held_ns + sought->think_ns + kvc_composed_network_ns(&network);
+    return log(cycle_ns / at.in_flight) + log_per_ns;
+}
+
+/* Returns the rate of a socket whose clients keep requests in it and pause for think_ns in between: by
+ * Little's law, and at most the capacity. Batches fill the more slowly, the lower the rate is. */
+static double waiting_rate(const struct kvc_scenario *scenario, const struct kvc_composed_mix *mix,
+                           double think_ns, double capacity)
+{
+    struct sought sought = {kvc_composed_config_of(scenario), mix, NAN, think_ns, scenario};
+    return rate_of(clients_left, &sought, capacity);
 }
 
 double kvc_composed_window_ns(const struct kvc_scenario *scenario)
@@ -777,21 +808,18 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
          saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
     double think_ns = closed ? workload->think_ns : 0;
     if (closed || saturates) {
-        per_ns = waiting_rate(config, &mix, think_ns, capacity);
+        per_ns = waiting_rate(scenario, &mix, think_ns, capacity);
     } else {
         per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
     }
     mix = at_rate(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns, true);
     add_parts(&law, config, &mix, &demands, per_ns);
+    const struct kvc_composed_network network = network_of(scenario, &mix, &demands, per_ns);
+    kvc_composed_network_wait(&network, &law);
     if (closed || saturates) {
         struct way way = way_of(config, &mix, &demands, per_ns);
         kvc_latency_closed(&law, mix.in_flight / per_ns - think_ns - way.held_ns);
-    } else {
-        const struct kvc_composed_batches batches = batches_of(config, &mix, &demands, per_ns);
-        add_queues(&law, scenario, &demands, per_ns);
-        add_chips(&law, scenario, &mix, per_ns);
-        kvc_composed_add_waits(&law, scenario, &batches);
     }
     result->throughput_mops = per_ns * 1e3 * config->shards;
     kvc_result_set_latencies(result, &law, workload);

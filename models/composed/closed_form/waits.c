@@ -5,7 +5,14 @@
 double kvc_composed_together(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    bool together = scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
+    const struct kvc_workload *workload = &scenario->workload;
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    bool closed = workload->arrival == KVC_ARRIVAL_CLOSED && workload->think_ns <= 0;
+    if (closed && batch->every_ns > 0 &&
+        batch->timeout_ns <= 0) { /* All begin together, and cycles keep them so. */
+        return (double)workload->clients / config->shards / config->pipelines;
+    }
+    bool together = workload->arrival == KVC_ARRIVAL_SATURATE;
     for (uint32_t i = config->batched; i < config->stages; i++) {
         const struct kvc_composed_stage_options *options = config->stage[i].options;
         bool splits = config->stage[i].when != 0 && !options->background;
@@ -24,6 +31,18 @@ double kvc_composed_closing_ns(const struct kvc_composed_config *config, double 
     bool alone =
         every_ns > 0 && config->options->batch.timeout_ns <= 0 && together > 0 && requests >= together;
     return alone ? ceil(inside_ns / every_ns) * every_ns - inside_ns : most_ns;
+}
+
+/* Returns the integral of the next whole number, from 0 to x. */
+static double integral_of_ceil(double x)
+{
+    double whole = floor(x);
+    return (whole + 1) * (x - whole / 2);
+}
+
+double kvc_composed_cycles(double from, double spread)
+{
+    return spread > 0 ? (integral_of_ceil(from + spread) - integral_of_ceil(from)) / spread : ceil(from);
 }
 
 /* Returns the squared coefficient of variation of the times between the batches of a pipeline: a scheduler
@@ -78,7 +97,7 @@ static struct pool_jobs jobs_of(const struct kvc_composed_config *config,
                               waits, has_more};
 }
 
-void kvc_composed_add_waits(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
+void kvc_composed_add_waits(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                             const struct kvc_composed_batches *batches)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -93,18 +112,19 @@ void kvc_composed_add_waits(struct kvc_latency_law *law, const struct kvc_scenar
         }
         double per_ns = batches->per_ns / batches->requests * (pool->of_node ? 1 : 1.0 / config->pipelines);
         double busy_frac = per_ns * jobs.jobs * jobs.mean_ns / servers;
-        kvc_latency_queue(law, &scenario->workload,
-                          &(struct kvc_latency_queue){
-                              .group = KVC_LATENCY_BATCHES,
-                              .name = config->stage[__builtin_ctz(pool->stages)].options->name,
-                              .servers = servers,
-                              .job_ns = jobs.mean_ns,
-                              .job_cv2 = jobs.cv2,
-                              .longest_ns = jobs.has_more ? 0 : (at_once - servers) / servers * jobs.mean_ns,
-                              .even_frac = 1 - met_cv2(cv2, pipelines, busy_frac),
-                              .utilization_frac = busy_frac,
-                              .share = 1 / pipelines,
-                              .equals_frac = 1,
-                              .visits = jobs.waits});
+        const struct kvc_latency_queue queue = {
+            .group = KVC_LATENCY_BATCHES,
+            .name = config->stage[__builtin_ctz(pool->stages)].options->name,
+            .servers = servers,
+            .job_ns = jobs.mean_ns,
+            .job_cv2 = jobs.cv2,
+            .longest_ns = jobs.has_more ? 0 : (at_once - servers) / servers * jobs.mean_ns,
+            .even_frac = 1 - met_cv2(cv2, pipelines, busy_frac),
+            .utilization_frac = busy_frac,
+            .share = 1 / pipelines,
+            .equals_frac = 1,
+            .visits = jobs.waits};
+        double customers = batches->in_flight / batches->requests / (pool->of_node ? 1 : config->pipelines);
+        kvc_composed_network_add(network, &scenario->workload, &queue, customers, pool->stages);
     }
 }

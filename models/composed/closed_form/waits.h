@@ -11,7 +11,7 @@
 #define KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
 
 #include "models/composed/config.h"
-#include "models/latency.h"
+#include "models/composed/closed_form/mva.h"
 
 /* Returns the requests of a pipeline that saturating clients keep in flight, if those that are answered
  * together come to one pipeline again and stay together; else 0. */
@@ -22,19 +22,25 @@ double kvc_composed_together(const struct kvc_scenario *scenario);
 double kvc_composed_closing_ns(const struct kvc_composed_config *config, double requests, double together,
                                double inside_ns, double most_ns);
 
+/* Returns the mean number of cycles from when batches close until those that they answer are in batches that
+ * close again: clients are back after a time that is evenly spread over an interval, in units of the cycle.
+ */
+double kvc_composed_cycles(double from, double spread);
+
 /* The batches of a load, as the closed form knows them. */
 struct kvc_composed_batches {
     double per_ns;         /* Requests of a socket [requests/ns]. */
     double requests;       /* Requests of a batch. */
     double frame_requests; /* Requests of a frame. */
+    double in_flight;      /* Requests that clients keep in a socket; infinity: an open load. */
     bool by_time;          /* They close by time. */
     bool grow; /* They have grown until the servers keep up, so that these always have the next one. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX]; /* By stage: time of its servers for a batch [ns]. */
     double jobs[KVC_COMPOSED_STAGES_MAX];    /* By stage: jobs for a batch, at most 1. */
 };
 
-/* Takes the waits of an open load's batches into account. */
-void kvc_composed_add_waits(struct kvc_latency_law *law, const struct kvc_scenario *scenario,
+/* Adds the queues of the batches. */
+void kvc_composed_add_waits(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                             const struct kvc_composed_batches *batches);
 
 #endif
