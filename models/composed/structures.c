@@ -277,12 +277,22 @@ static bool read_log(struct kvc_composed_structures *structures, const struct kv
     return hit;
 }
 
-/* Reads the found items: results of the kept rows become outcomes, and those of other GETs are drawn. */
-static void find_outcomes(struct kvc_composed_structures *structures, struct kvc_composed_job *job)
+/* Sets the outcome of a GET. Returns whether it is another one than before. */
+static bool set_outcome(struct kvc_composed_job *job, uint32_t row, bool hit)
+{
+    uint8_t before = job->outcome[row];
+    job->outcome[row] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
+    return job->outcome[row] != before;
+}
+
+/* Reads the found items: results of the kept rows become outcomes, and those of other GETs are drawn. Returns
+ * whether an outcome is another one than before. */
+static bool find_outcomes(struct kvc_composed_structures *structures, struct kvc_composed_job *job)
 {
     const struct kvc_batch *rows = job->rows;
     struct kvc_shard *shard = structures->shard;
     uint32_t gets = 0, hits = 0;
+    bool changes = false;
     for (uint32_t i = 0; i < rows->count; i++) {
         bool reads = rows->op[i] == KVC_OP_GET && job->kept[i] != 0 && job->hot[i] == 0;
         structures->location[i] = reads ? job->location[i] : KVC_LOCATION_NONE;
@@ -310,7 +320,7 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
         bool hit = shard->slab != NULL  ? structures->result[i] == KVC_MEGAKV_SLAB_HIT
                    : shard->log != NULL ? read_log(structures, job, i)
                                         : job->location[i] != KVC_LOCATION_NONE;
-        job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
+        changes |= set_outcome(job, i, hit);
         gets++;
         hits += hit;
     }
@@ -321,9 +331,10 @@ static void find_outcomes(struct kvc_composed_structures *structures, struct kvc
     for (uint32_t i = 0; i < rows->count && job->kept_count < rows->count; i++) {
         if (rows->op[i] == KVC_OP_GET && job->kept[i] == 0 && job->hot[i] == 0) {
             bool hit = kvc_rng_unit(&structures->outcome) < structures->hits.frac;
-            job->outcome[i] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
+            changes |= set_outcome(job, i, hit);
         }
     }
+    return changes;
 }
 
 /* Counts the items that a stage reads or compares. A GET whose location another key has is a miss that read
@@ -416,9 +427,10 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
     }
     bool knows = config->has_values ? (does & reads) != 0 : (does & KVC_COMPOSED_SEARCH) != 0;
     if (knows && !job->knows_outcome) {
-        find_outcomes(structures, job);
         job->knows_outcome = true;
-        count_again(job, config, counts);
+        if (find_outcomes(structures, job)) { /* Until then, GETs count as hits. */
+            count_again(job, config, counts);
+        }
     }
     uint32_t copies = reads | KVC_COMPOSED_HOT_READ | (config->inlines ? KVC_COMPOSED_SEARCH : 0);
     if ((does & copies) != 0) {
