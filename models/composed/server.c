@@ -20,31 +20,6 @@ static struct kvc_composed_job *job_of(const struct kvc_composed_server *server,
     return server->job[number];
 }
 
-static uint64_t priority_of(const struct kvc_composed_server *server, uint32_t stage)
-{
-    return server->config->stage[stage].options->priority;
-}
-
-/* Whether a stage has the responses of a job one after the other. Those of a burst are there at its end,
- * because a core that overlaps their stalls has none of them before. */
-static bool fills_in_turn(const struct kvc_composed_config *config, uint32_t stage)
-{
-    return kvc_composed_has_cores(config->stage[stage].place) && config->stage[stage].options->burst == 1;
-}
-
-/* Whether a stage's responses leave while it fills them. */
-static bool streams_out(const struct kvc_composed_config *config, uint32_t stage)
-{
-    const struct kvc_composed_stage *at = &config->stage[stage];
-    return stage + 2 == config->stages && fills_in_turn(config, stage) && at->first == at->last &&
-           config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
-}
-
-static bool answers_by_wire(const struct kvc_composed_config *config, uint32_t stage)
-{
-    return stage + 1 == config->stages && config->stage[stage].place == KVC_COMPOSED_NIC_TX;
-}
-
 /* ---- answers ---- */
 
 static void batch_is_free(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
@@ -77,12 +52,6 @@ static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_
 static bool join_batch(struct kvc_composed_server *server, uint32_t number, double now_ns);
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
                            double now_ns);
-
-/* Whether a stage works later, for several batches or in the background. */
-static bool defers(const struct kvc_composed_stage_options *options)
-{
-    return options->background || options->every > 1;
-}
 
 /* Turns away a job that finds the queue of a stage full. */
 static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
@@ -141,7 +110,7 @@ static void leave_station(struct kvc_composed_server *server, struct kvc_compose
 static uint32_t holder(const struct kvc_composed_server *server, const struct kvc_composed_station *station,
                        uint32_t stage)
 {
-    bool holds = station != NULL && !kvc_composed_turns(server->config, stage);
+    bool holds = station != NULL && !server->fixed[stage].turns;
     return holds ? (uint32_t)(station - server->station) : NO_STATION;
 }
 
@@ -166,17 +135,16 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
         }
     } else {
         struct kvc_composed_station *to = kvc_composed_station_of(server, next, job->pipeline);
-        uint64_t room = kvc_composed_room_of(config, next);
-        bool is_full = room > 0 && kvc_composed_waiting_for(server, to, next, job->pipeline) >= room,
-             own_pool = (config->pool[config->stage[next].pool].stages & ((1u << next) - 1)) != 0;
-        if (is_full && !kvc_composed_drops(server, next) &&
-            !own_pool) { /* No pool waits for an earlier one. */
-            to = config->stage[next].options->shared ? kvc_composed_station_of(server, next, 0) : to;
+        const struct kvc_composed_fixed *fixed = &server->fixed[next];
+        bool is_full =
+            fixed->room > 0 && kvc_composed_waiting_for(server, to, next, job->pipeline) >= fixed->room;
+        if (is_full && !fixed->drops && !fixed->own_pool) { /* No pool waits for an earlier one. */
+            to = fixed->is_shared ? kvc_composed_station_of(server, next, 0) : to;
             kvc_ring_push(&to->held, (uint64_t)by << 32 | number, next);
             leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
         }
-        if (is_full && kvc_composed_drops(server, next)) {
+        if (is_full && fixed->drops) {
             drop(server, number, next, now_ns);
         } else if (latency_ns > 0) {
             kvc_events_add(&server->events, now_ns + latency_ns, KVC_COMPOSED_ARRIVES, (uint16_t)next,
@@ -194,7 +162,7 @@ static void take_held(struct kvc_composed_server *server, struct kvc_composed_st
     while (station->held.count > 0) {
         uint32_t stage = kvc_ring_first(&station->held)->tag;
         uint32_t number = (uint32_t)kvc_ring_first(&station->held)->value;
-        uint64_t room = kvc_composed_room_of(server->config, stage);
+        uint64_t room = server->fixed[stage].room;
         if (room > 0 &&
             kvc_composed_waiting_for(server, station, stage, job_of(server, number)->pipeline) >= room) {
             return;
@@ -239,7 +207,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
 {
     const struct kvc_composed_config *config = server->config;
     struct kvc_composed_job *job = job_of(server, number);
-    bool streamed = streams_out(config, stage);
+    bool streamed = server->fixed[stage].streams_out;
     if (job->is_ghost) {
         kvc_composed_free_job(server, number);
         leave_station(server, station, now_ns);
@@ -260,7 +228,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
         leave_station(server, station, now_ns);
         return;
     }
-    double began_ns = fills_in_turn(config, stage) ? job->began_ns : now_ns;
+    double began_ns = server->fixed[stage].fills_in_turn ? job->began_ns : now_ns;
     double before_ns = 0, after_ns = 0;
     if (streamed) {
         before_ns = job->backlog_ns;
@@ -369,7 +337,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     struct kvc_composed_job *job = job_of(server, number);
     struct kvc_composed_job *whole = job->is_part ? job_of(server, job->whole) : job;
     struct kvc_composed_counts touched, *counts = at->does != 0 ? &touched : &whole->counts;
-    bool is_later = defers(at->options);
+    bool is_later = server->fixed[stage].defers;
     if (kvc_composed_is_away(at->place)) {
         station->busy++;
         begin_on_storage(server, number, stage, now_ns);
@@ -414,7 +382,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
     count_work(server, station, stage, busy_ns);
     server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? core_ns : busy_ns;
-    if (streams_out(config, stage) && !job->is_ghost) {
+    if (server->fixed[stage].streams_out && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, busy_ns);
     }
     job->latency_ns = price->cost.latency_ns;
@@ -428,13 +396,13 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
 
 /* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of
  * another pipeline stay apart, unless the stage is shared. */
-static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
-                       uint32_t stage)
+static void join_burst(struct kvc_composed_server *server, struct kvc_composed_station *from,
+                       struct kvc_ring *queue, uint32_t number, uint32_t stage)
 {
     const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
     struct kvc_composed_job *job = job_of(server, number);
     uint64_t most = options->burst * server->config->frame_requests;
-    bool joins = options->burst > 1, joined = false;
+    bool joins = options->burst > 1;
     while (joins && queue->count > 0 && kvc_ring_first(queue)->tag == stage) {
         uint32_t next = (uint32_t)kvc_ring_first(queue)->value;
         const struct kvc_composed_job *other = job_of(server, next);
@@ -443,14 +411,12 @@ static void join_burst(struct kvc_composed_server *server, struct kvc_ring *queu
             break;
         }
         kvc_ring_pop(queue);
+        from->queued -= !options->shared;
         server->traffic[stage].taken++;
         kvc_composed_job_append(job, other, 0, other->rows->count);
+        kvc_composed_counts_add(&job->counts, &other->counts, 1);
         kvc_composed_job_take_evicted(job, job_of(server, next));
         kvc_composed_free_job(server, next);
-        joined = true;
-    }
-    if (joined) {
-        kvc_composed_job_count(job, server->config);
     }
 }
 
@@ -481,9 +447,10 @@ static struct kvc_composed_station *take_job(struct kvc_composed_server *server,
     struct kvc_ring_entry entry = kvc_ring_pop(queue);
     *number = (uint32_t)entry.value;
     *stage = entry.tag;
-    bool stolen = from != station && queue != &server->shared[*stage];
+    bool is_shared = server->fixed[*stage].is_shared, stolen = from != station && !is_shared;
+    from->queued -= !is_shared;
     job_of(server, *number)->steal_ns = stolen ? server->config->stage[*stage].options->steal_ns : 0;
-    join_burst(server, queue, *number, *stage);
+    join_burst(server, from, queue, *number, *stage);
     return from;
 }
 
@@ -507,7 +474,7 @@ static void share_job(struct kvc_composed_server *server, uint32_t number, uint3
 {
     const struct kvc_composed_config *config = server->config;
     uint32_t own = job_of(server, number)->pipeline;
-    kvc_composed_queue(server, &server->shared[stage], number, stage);
+    kvc_composed_queue(server, NULL, number, stage);
     for (uint32_t i = 0; i < config->pipelines; i++) {
         struct kvc_composed_station *station =
             kvc_composed_station_of(server, stage, (own + i) % config->pipelines);
@@ -589,7 +556,7 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
     hand_over(server, ghost, stage);
     server->pipeline[pipeline].ghosts[stage]++;
     struct kvc_composed_station *station = kvc_composed_station_of(server, stage, pipeline);
-    kvc_composed_queue(server, &station->queue[priority_of(server, stage)], ghost, stage);
+    kvc_composed_queue(server, station, ghost, stage);
     serve(server, station, now_ns);
 }
 
@@ -617,7 +584,7 @@ static void wake_thief(struct kvc_composed_server *server, const struct kvc_comp
 {
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_pool *pool = &config->pool[station->pool];
-    for (uint32_t i = 1; i < config->pipelines && pool->steals && kvc_composed_queued(station) > 0; i++) {
+    for (uint32_t i = 1; i < config->pipelines && pool->steals && station->queued > 0; i++) {
         struct kvc_composed_station *other =
             &server->station[pool->first + (station->pipeline + i) % config->pipelines];
         if (other->busy < other->servers) {
@@ -628,17 +595,17 @@ static void wake_thief(struct kvc_composed_server *server, const struct kvc_comp
 
 static void queue_job(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
-    if (server->config->stage[stage].options->shared) {
+    if (server->fixed[stage].is_shared) {
         share_job(server, number, stage, now_ns);
         return;
     }
     struct kvc_composed_station *station =
         kvc_composed_station_of(server, stage, job_of(server, number)->pipeline);
-    if (kvc_composed_queued(station) == 0 && station->busy < station->servers) {
+    if (station->queued == 0 && station->busy < station->servers) {
         begin(server, station, number, stage, now_ns);
         return;
     }
-    kvc_composed_queue(server, &station->queue[priority_of(server, stage)], number, stage);
+    kvc_composed_queue(server, station, number, stage);
     serve(server, station, now_ns);
     wake_thief(server, station, now_ns);
 }
@@ -712,7 +679,7 @@ static void enter(struct kvc_composed_server *server, uint32_t number, uint32_t 
         }
         hand_over(server, number, stage);
     }
-    if (answers_by_wire(config, stage)) {
+    if (server->fixed[stage].answers_by_wire) {
         answer_at_once(server, number, stage, now_ns);
         return;
     }
@@ -862,8 +829,8 @@ static void look(struct kvc_composed_server *server, double now_ns)
 static bool finds_it_full(const struct kvc_composed_server *server, uint32_t number)
 {
     uint32_t pipeline = job_of(server, number)->pipeline;
-    uint64_t room = kvc_composed_room_of(server->config, 0);
-    return room > 0 && kvc_composed_drops(server, 0) &&
+    uint64_t room = server->fixed[0].room;
+    return room > 0 && server->fixed[0].drops &&
            kvc_composed_waiting_for(server, kvc_composed_station_of(server, 0, pipeline), 0, pipeline) >=
                room;
 }
@@ -948,6 +915,7 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
                               uint32_t number, const struct kvc_composed_expected *expected)
 {
     kvc_composed_state_open(server, scenario, stores, replica, number, expected);
+    kvc_composed_open_fixed(server);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
         kvc_events_add(&server->events, config->options->batch.every_ns, KVC_COMPOSED_CYCLES, 0, 0);

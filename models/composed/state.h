@@ -23,10 +23,28 @@ struct kvc_composed_station {
     uint32_t servers; /* Its servers at the moment, */
     uint32_t wanted;  /* and those that a policy wants it to have. */
     uint32_t busy;    /* Servers that serve a job, or hold one that cannot go on. */
+    uint32_t queued;  /* Jobs in the following queues. */
     struct kvc_ring queue[KVC_COMPOSED_PRIORITIES]; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
     uint32_t first_stream; /* GPU: number of its first stream. */
     uint64_t free_streams[2]; /* GPU: a bit for each of its streams that is idle. */
+};
+
+/* What follows for a stage from the configuration. */
+struct kvc_composed_fixed {
+    uint32_t station, stride; /* Station of the first pipeline; the others' follow at this distance. */
+    uint32_t priority;
+    uint64_t room;  /* Jobs that may wait for it, see kvc_composed_room_of(). */
+    bool drops;     /* Requests that find its queue full are lost or refused. */
+    bool turns;     /* Its servers do not hold a frame that waits for a batch. */
+    bool own_pool;  /* An earlier stage has the same pool. */
+    bool is_shared; /* Any pipeline may serve its jobs. */
+    bool defers;    /* It works later, for several batches or in the background. */
+    /* It has the responses of a job one after the other. Those of a burst are there at its end, because a
+     * core that overlaps their stalls has none of them before. */
+    bool fills_in_turn;
+    bool streams_out;     /* Its responses leave while it fills them. */
+    bool answers_by_wire; /* It is the port, which takes the responses of a job that are all there. */
 };
 
 /* What happens between the frames and the batches of a pipeline. */
@@ -107,6 +125,7 @@ struct kvc_composed_server {
     struct kvc_events events;
     uint32_t stations;
     struct kvc_composed_station *station;
+    struct kvc_composed_fixed fixed[KVC_COMPOSED_STAGES_MAX];
     struct kvc_composed_pipeline *pipeline;
     struct kvc_ring shared[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that any pipeline may serve. */
     struct kvc_composed_storage storage;

@@ -1,14 +1,7 @@
 #include "models/composed/flow/stations.h"
 
-struct kvc_composed_station *kvc_composed_station_of(const struct kvc_composed_server *server, uint32_t stage,
-                                                     uint32_t pipeline)
-{
-    const struct kvc_composed_config *config = server->config;
-    const struct kvc_composed_pool *pool = &config->pool[config->stage[stage].pool];
-    return &server->station[pool->first + (pool->of_node ? 0 : pipeline)];
-}
-
-bool kvc_composed_drops(const struct kvc_composed_server *server, uint32_t stage)
+/* Returns whether requests that find the queue of a stage full are lost or refused. */
+static bool drops(const struct kvc_composed_server *server, uint32_t stage)
 {
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_stage_options *options = config->stage[stage].options;
@@ -19,28 +12,69 @@ bool kvc_composed_drops(const struct kvc_composed_server *server, uint32_t stage
                : (ring || options->full == KVC_COMPOSED_DROP) && !kvc_workload_clients_wait(workload);
 }
 
+/* Whether a stage has the responses of a job one after the other. Those of a burst are there at its end,
+ * because a core that overlaps their stalls has none of them before. */
+static bool fills_in_turn(const struct kvc_composed_config *config, uint32_t stage)
+{
+    return kvc_composed_has_cores(config->stage[stage].place) && config->stage[stage].options->burst == 1;
+}
+
+/* Whether a stage's responses leave while it fills them. */
+static bool streams_out(const struct kvc_composed_config *config, uint32_t stage)
+{
+    const struct kvc_composed_stage *at = &config->stage[stage];
+    return stage + 2 == config->stages && fills_in_turn(config, stage) && at->first == at->last &&
+           config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
+}
+
+void kvc_composed_open_fixed(struct kvc_composed_server *server)
+{
+    const struct kvc_composed_config *config = server->config;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_stage *stage = &config->stage[i];
+        const struct kvc_composed_pool *pool = &config->pool[stage->pool];
+        server->fixed[i] = (struct kvc_composed_fixed){
+            .station = pool->first,
+            .stride = pool->of_node ? 0 : 1,
+            .room = kvc_composed_room_of(config, i),
+            .priority = (uint32_t)stage->options->priority,
+            .drops = drops(server, i),
+            .turns = kvc_composed_turns(config, i),
+            .own_pool = (pool->stages & ((1u << i) - 1)) != 0,
+            .is_shared = stage->options->shared,
+            .defers = stage->options->background || stage->options->every > 1,
+            .fills_in_turn = fills_in_turn(config, i),
+            .streams_out = streams_out(config, i),
+            .answers_by_wire = i + 1 == config->stages && stage->place == KVC_COMPOSED_NIC_TX};
+    }
+}
+
 uint64_t kvc_composed_waiting_for(const struct kvc_composed_server *server,
                                   const struct kvc_composed_station *station, uint32_t stage,
                                   uint32_t pipeline)
 {
-    bool shared = server->config->stage[stage].options->shared;
-    uint32_t left = kvc_composed_drops(server, stage) && kvc_composed_turns(server->config, stage)
-                        ? server->pipeline[pipeline].held.count
-                        : 0;
+    const struct kvc_composed_fixed *fixed = &server->fixed[stage];
+    uint32_t left = fixed->drops && fixed->turns ? server->pipeline[pipeline].held.count : 0;
     left += server->pipeline[pipeline].blocked[stage].count;
-    return left + (shared ? server->shared[stage].count : kvc_composed_queued(station));
+    return left + (fixed->is_shared ? server->shared[stage].count : station->queued);
 }
 
-void kvc_composed_queue(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
-                        uint32_t stage)
+void kvc_composed_queue(struct kvc_composed_server *server, struct kvc_composed_station *station,
+                        uint32_t number, uint32_t stage)
 {
-    kvc_ring_push(queue, number, stage);
+    const struct kvc_composed_fixed *fixed = &server->fixed[stage];
+    if (fixed->is_shared) {
+        kvc_ring_push(&server->shared[stage], number, stage);
+    } else {
+        kvc_ring_push(&station->queue[fixed->priority], number, stage);
+        station->queued++;
+    }
     server->traffic[stage].arrived++;
 }
 
 struct kvc_ring *kvc_composed_first_queue(struct kvc_composed_station *station)
 {
-    for (uint32_t i = KVC_COMPOSED_PRIORITIES; i-- > 0;) {
+    for (uint32_t i = station->queued > 0 ? KVC_COMPOSED_PRIORITIES : 0; i-- > 0;) {
         if (station->queue[i].count > 0) {
             return &station->queue[i];
         }

@@ -7,12 +7,16 @@
 
 #include "models/composed/state.h"
 
-/* Returns the station that serves a stage of a pipeline. */
-struct kvc_composed_station *kvc_composed_station_of(const struct kvc_composed_server *server, uint32_t stage,
-                                                     uint32_t pipeline);
+/* Finds what follows from the configuration of an open server. */
+void kvc_composed_open_fixed(struct kvc_composed_server *server);
 
-/* Returns whether requests that find the queue of a stage full are lost or refused. */
-bool kvc_composed_drops(const struct kvc_composed_server *server, uint32_t stage);
+/* Returns the station that serves a stage of a pipeline. */
+static inline struct kvc_composed_station *kvc_composed_station_of(const struct kvc_composed_server *server,
+                                                                   uint32_t stage, uint32_t pipeline)
+{
+    const struct kvc_composed_fixed *fixed = &server->fixed[stage];
+    return &server->station[fixed->station + fixed->stride * pipeline];
+}
 
 /* Returns the jobs that wait for a stage, with the frames that its servers have left waiting for a batch if
  * requests are lost. */
@@ -20,22 +24,12 @@ uint64_t kvc_composed_waiting_for(const struct kvc_composed_server *server,
                                   const struct kvc_composed_station *station, uint32_t stage,
                                   uint32_t pipeline);
 
-/* Adds a job to a queue, with its stage. */
-void kvc_composed_queue(struct kvc_composed_server *server, struct kvc_ring *queue, uint32_t number,
-                        uint32_t stage);
+/* Adds a job to the queue of a stage: that of a station, or the one that all pipelines share. */
+void kvc_composed_queue(struct kvc_composed_server *server, struct kvc_composed_station *station,
+                        uint32_t number, uint32_t stage);
 
 /* Returns the queue of a station that is served next; NULL: nothing waits. */
 struct kvc_ring *kvc_composed_first_queue(struct kvc_composed_station *station);
-
-/* Returns the jobs in the queues of a station. */
-static inline uint32_t kvc_composed_queued(const struct kvc_composed_station *station)
-{
-    uint32_t queued = 0;
-    for (uint32_t i = 0; i < KVC_COMPOSED_PRIORITIES; i++) {
-        queued += station->queue[i].count;
-    }
-    return queued;
-}
 
 /* Returns the next pipeline's station from which an idle core of a station takes a job; NULL: none has one.
  */
