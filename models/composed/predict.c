@@ -9,9 +9,12 @@
  * models/composed/closed_form/mva.h says; those that are answered together come together again and stay in
  * one batch, and batches that close at set times hold them for whole cycles.
  *
- * Left out: waits in pipelines that get more than their share of the requests, what several kernels and
- * copies wait for each other below the capacity, clients that wait in other numbers than frames have room
- * for, and drops. */
+ * Latencies are a mixture over the paths that branches make: a GET that the hot tier answers passes the
+ * stages by that look for others, and one that goes to a database waits for it.
+ *
+ * Left out: that requests of some paths meet more queues than others, waits in pipelines that get more than
+ * their share of the requests, what several kernels and copies wait for each other below the capacity,
+ * clients that wait in other numbers than frames have room for, and drops. */
 #include "models/composed/predict.h"
 
 #include <math.h>
@@ -200,10 +203,11 @@ static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *conf
 /* What a stage costs a job that earlier branches have split: all parts together, and the one of a request. */
 struct parts {
     struct kvc_composed_cost sum;
-    double mean_ns;    /* Time of the mean request's part [ns]. */
+    double mean_ns;    /* Time of the mean request; those that the stage is not for pass it by [ns]. */
     double latency_ns; /* The latency of the mean part [ns]. */
     double jobs;       /* Parts that work of the stage is done for. */
     double most;       /* Parts that may come, at least 1. */
+    double served_ns[KVC_COMPOSED_PATHS_MAX]; /* Time of a request that is for the stage, by part [ns]. */
 };
 
 /* Requests that a branch takes leave the others, as a job of their own: each part costs what a job costs. */
@@ -218,14 +222,14 @@ static struct parts parts_of(const struct kvc_composed_config *config, const str
         double reached = reached_of(requests, served);
         const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, served, reached);
         add_times(&parts.sum, &cost, 1);
-        parts.mean_ns += share * (cost.busy_ns + cost.latency_ns);
+        parts.served_ns[i] = (cost.busy_ns + cost.latency_ns) / fmax(reached, 1e-300);
+        parts.mean_ns += served * parts.served_ns[i];
         parts.latency_ns += share * cost.latency_ns;
         parts.jobs += reached / (double)config->stage[stage].options->every;
         parts.most += served > 0;
         all += share;
     }
     parts.most = fmax(parts.most, 1);
-    parts.mean_ns /= fmax(all, 1e-300);
     parts.latency_ns /= fmax(all, 1e-300);
     return parts;
 }
@@ -285,7 +289,7 @@ static void set_waits(const struct kvc_composed_config *config, const struct kvc
     const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, mix, stage, requests / reached);
     double waits = kvc_composed_waits_frac(config, stage, &counts);
     demands->waits_frac[stage] = served * waits;
-    demands->waits_ns[stage] = waits > 0 ? demands->stage_ns[stage] / (reached * waits) : 0;
+    demands->waits_ns[stage] = waits > 0 ? demands->stage_ns[stage] / (served * waits) : 0;
 }
 
 /* Returns the time of a pool for a request with which it just keeps up, but for rounding. */
@@ -596,32 +600,74 @@ static struct band band_of(uint32_t number, uint32_t bands)
                               : (struct band){left, from, 2};
 }
 
-/* Adds the latency of requests that find all servers free: those that a stage on storage is for, and the
+/* Returns the time by which requests of a path take longer than the mean one: stages that it does not pass
+ * take none of it. Storage is left to add_storage(). */
+static double longer_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                        const struct demands *demands, const struct kvc_composed_path *path)
+{
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_stage *stage = &config->stage[i];
+        bool alone = stage->first == stage->last && !stage->options->background;
+        if (stage->when != 0 && alone && !kvc_composed_is_away(stage->place)) {
+            const struct parts parts = parts_of(config, mix, i, demands->job_requests[i]);
+            sum_ns += (path->stages >> i & 1 ? parts.served_ns[path->part[i]] : 0) - demands->stage_ns[i];
+        }
+    }
+    return sum_ns;
+}
+
+/* Splits the parts from `first` on into those that wait for a stage on storage, and the others, if there are
+ * at most `most` then. Returns their number. */
+static uint32_t add_storage(const struct kvc_composed_config *config, const struct demands *demands,
+                            uint32_t stage, double share, struct kvc_latency_part *part, uint32_t first,
+                            uint32_t parts, uint32_t most)
+{
+    enum { BANDS = 9 };
+    bool database = config->stage[stage].place == KVC_COMPOSED_DATABASE;
+    bool exponential = database && config->database->times == KVC_DATABASE_EXPONENTIAL;
+    uint32_t bands = exponential ? BANDS : 1, before = parts;
+    double ns = demands->waits_ns[stage], passes_ns = demands->waits_frac[stage] * ns;
+    if (parts + bands * (parts - first) > most) {
+        return parts;
+    }
+    for (uint32_t j = first; j < before; j++) {
+        struct kvc_latency_part all = part[j];
+        double least_ns = all.least_ns - passes_ns;
+        part[j] = (struct kvc_latency_part){all.share * (1 - share), least_ns, all.spread_ns};
+        for (uint32_t b = 0; b < bands && share > 0; b++) {
+            struct band band = exponential ? band_of(b, bands) : (struct band){1, 1, 0};
+            part[parts++] = (struct kvc_latency_part){
+                all.share * share * band.share, least_ns + ns * band.from, all.spread_ns + ns * band.spread};
+        }
+    }
+    return parts;
+}
+
+/* Adds the latency of requests that find all servers free, by path: those that wait for storage, and the
  * others, are parts of their own. */
 static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_config *config,
                       const struct kvc_composed_mix *mix, const struct demands *demands, double per_ns)
 {
-    enum { BANDS = 9 };
     struct way way = way_of(config, mix, demands, per_ns);
-    struct kvc_latency_part part[KVC_LATENCY_PARTS_MAX] = {{1, way.least_ns, way.spread_ns}};
-    uint32_t parts = 1;
+    struct kvc_composed_path path[KVC_COMPOSED_PATHS_MAX];
+    struct kvc_latency_part part[KVC_LATENCY_PARTS_MAX];
+    uint32_t paths = kvc_composed_mix_paths(config, mix, path), parts = 0;
+    double for_stage[KVC_COMPOSED_STAGES_MAX] = {0};
     for (uint32_t i = 0; i < config->stages; i++) {
-        bool database = config->stage[i].place == KVC_COMPOSED_DATABASE;
-        bool exponential = database && config->database->times == KVC_DATABASE_EXPONENTIAL;
-        uint32_t bands = exponential ? BANDS : 1, before = parts;
-        if (!kvc_composed_is_away(config->stage[i].place) || (1 + bands) * parts > KVC_LATENCY_PARTS_MAX) {
-            continue;
+        for (uint32_t j = 0; j < paths; j++) {
+            for_stage[i] += path[j].stages >> i & 1 ? path[j].share : 0;
         }
-        double share = demands->waits_frac[i], ns = demands->waits_ns[i];
-        for (uint32_t j = 0; j < before; j++) {
-            struct kvc_latency_part all = part[j];
-            double passes_ns = all.least_ns - share * ns;
-            part[j] = (struct kvc_latency_part){all.share * (1 - share), passes_ns, all.spread_ns};
-            for (uint32_t b = 0; b < bands; b++) {
-                struct band band = exponential ? band_of(b, bands) : (struct band){1, 1, 0};
-                part[parts++] =
-                    (struct kvc_latency_part){all.share * share * band.share, passes_ns + ns * band.from,
-                                              all.spread_ns + ns * band.spread};
+    }
+    for (uint32_t i = 0; i < paths; i++) {
+        uint32_t first = parts, most = KVC_LATENCY_PARTS_MAX - (paths - i - 1);
+        double least_ns = way.least_ns + longer_ns(config, mix, demands, &path[i]);
+        part[parts++] = (struct kvc_latency_part){path[i].share, least_ns, way.spread_ns};
+        for (uint32_t j = 0; j < config->stages; j++) {
+            if (kvc_composed_is_away(config->stage[j].place)) {
+                bool is_for = (path[i].stages >> j & 1) != 0;
+                double share = is_for ? fmin(demands->waits_frac[j] / for_stage[j], 1) : 0;
+                parts = add_storage(config, demands, j, share, part, first, parts, most);
             }
         }
     }

@@ -430,9 +430,37 @@ static void set_parts(const struct kvc_composed_config *config, const struct kvc
             }
         }
         part->counts = counts_of(config, mix, stage, kinds);
+        part->kinds = kinds;
         left &= ~kinds;
     }
     parts->parts[stage] = count;
+}
+
+uint32_t kvc_composed_mix_paths(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                                struct kvc_composed_path *path)
+{
+    uint32_t paths = 0;
+    for (uint32_t i = 0; i < KINDS_OF_ROUTE * config->routes; i++) {
+        struct kind kind = kind_of(i);
+        struct kvc_composed_path of = {.share = config->route_frac[kind.route] *
+                                                mix->kind[kind.class][kind.large].requests};
+        for (uint32_t j = 0; j < config->stages && of.share > 0; j++) {
+            of.stages |= is_for(config, j, kind) ? 1u << j : 0;
+            while ((mix->of->part[j][of.part[j]].kinds >> i & 1) == 0) {
+                of.part[j]++;
+            }
+        }
+        uint32_t same = 0;
+        while (same < paths && path[same].stages != of.stages) {
+            same++;
+        }
+        if (of.share > 0 && same == paths) {
+            path[paths++] = of;
+        } else if (of.share > 0) {
+            path[same].share += of.share;
+        }
+    }
+    return paths;
 }
 
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,

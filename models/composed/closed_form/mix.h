@@ -23,13 +23,23 @@ enum {
 struct kvc_composed_part {
     double share;                      /* Share of the requests of the load. */
     struct kvc_composed_counts counts; /* What the stage does for them, per request of the load. */
+    uint64_t kinds;                    /* A bit for each kind of them. */
 };
+
+/* Requests that all branches take alike. */
+struct kvc_composed_path {
+    double share;                           /* Share of the requests of the load. */
+    uint32_t stages;                        /* A bit for each stage that is for them. */
+    uint32_t part[KVC_COMPOSED_STAGES_MAX]; /* The part of each stage that they are in. */
+};
+
+enum { KVC_COMPOSED_PATHS_MAX = 2 * KVC_COMPOSED_KINDS * KVC_COMPOSED_ROUTES_MAX };
 
 /* What comes to each stage, without evictions. */
 struct kvc_composed_parts {
     struct kvc_composed_counts all[KVC_COMPOSED_STAGES_MAX];
     uint32_t parts[KVC_COMPOSED_STAGES_MAX];
-    struct kvc_composed_part part[KVC_COMPOSED_STAGES_MAX][2 * KVC_COMPOSED_KINDS * KVC_COMPOSED_ROUTES_MAX];
+    struct kvc_composed_part part[KVC_COMPOSED_STAGES_MAX][KVC_COMPOSED_PATHS_MAX];
 };
 
 struct kvc_composed_mix {
@@ -79,6 +89,10 @@ struct kvc_composed_counts kvc_composed_mix_counts(const struct kvc_composed_con
 struct kvc_composed_counts kvc_composed_mix_part(const struct kvc_composed_config *config,
                                                  const struct kvc_composed_mix *mix, uint32_t stage,
                                                  uint32_t part, double requests);
+
+/* Sets the paths of the load's requests, at most KVC_COMPOSED_PATHS_MAX, and returns their number. */
+uint32_t kvc_composed_mix_paths(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                                struct kvc_composed_path *path);
 
 /* Sets the share of the requests that each stage is for. */
 void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac);
