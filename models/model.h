@@ -98,6 +98,10 @@ struct kvc_model {
     /* Checks what the ranges of single options cannot express. The configuration is already resolved. */
     enum kvc_status (*check)(const struct kvc_scenario *scenario, struct kvc_diag *diag);
 
+    /* Returns the path of an option that has no effect, or probably not the wanted one, and says why in
+     * `text` of `size` bytes; NULL: there is none. NULL: the store knows none. */
+    const char *(*warning)(const struct kvc_scenario *scenario, char *text, size_t size);
+
     /* Fills in the parts of a resolved scenario's store that may be too small for its keys and returns their
      * number, at most KVC_MODEL_ROOMS_MAX. NULL: `check` refuses a scenario with too many keys, or there are
      * no such parts. */

@@ -47,6 +47,7 @@ const struct kvc_device_kind *const kvc_device_kinds[] = {
     &kvc_card_cpu_kind,
     &kvc_card_dram_kind,
     &kvc_cpu_kind,
+    &kvc_cxl_kind,
     &kvc_database_kind,
     &kvc_dram_kind,
     &kvc_fabric_kind,

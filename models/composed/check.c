@@ -321,6 +321,8 @@ static bool reaches(enum kvc_composed_place place, int memory)
         return place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_FPGA;
     case KVC_COMPOSED_IN_GPU:
         return place == KVC_COMPOSED_GPU;
+    case KVC_COMPOSED_IN_CXL:
+        return place == KVC_COMPOSED_CPU;
     case KVC_COMPOSED_IN_CARD:
         return place == KVC_COMPOSED_CARD_CPU || place == KVC_COMPOSED_FPGA;
     default:
@@ -332,8 +334,8 @@ static bool reaches(enum kvc_composed_place place, int memory)
 static enum kvc_status check_reach(const struct kvc_composed_config *config, uint32_t i,
                                    struct kvc_diag *diag)
 {
-    static const char *const memories[] = {"host", "gpu", "card", "flash"};
-    static const char *const places[] = {"the cpu or an fpga", "the gpu", "card.cpu or an fpga",
+    static const char *const memories[] = {"host", "gpu", "card", "cxl", "flash"};
+    static const char *const places[] = {"the cpu or an fpga", "the gpu", "card.cpu or an fpga", "the cpu",
                                          "flash, where read compares keys as well"};
     const struct kvc_composed_options *options = config->options;
     enum kvc_composed_place place = config->stage[i].place;
@@ -349,11 +351,21 @@ static enum kvc_status check_reach(const struct kvc_composed_config *config, uin
                       {"the hot tier", on_hot, options->hot.memory}};
     for (size_t j = 0; j < sizeof(structures) / sizeof(*structures); j++) {
         if ((does & structures[j].operations) != 0 && !reaches(place, structures[j].memory) &&
-            !(either && (place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU))) {
+            !(either && structures[j].memory == KVC_COMPOSED_IN_HOST &&
+              (place == KVC_COMPOSED_CPU || place == KVC_COMPOSED_GPU))) {
             return FAIL(
                 "system.stages.%u.does: found an operation on %s, whose memory is \"%s\", allowed: on %s",
                 i + 1, structures[j].what, memories[structures[j].memory], places[structures[j].memory]);
         }
+    }
+    bool hot = (does & on_hot) != 0 && (does & ~on_hot & ~(uint32_t)KVC_COMPOSED_PARSE) != 0;
+    bool far = options->hot.memory == KVC_COMPOSED_IN_CXL, index_far, values_far;
+    kvc_composed_find_far(config, &config->stage[i], &index_far, &values_far);
+    if (hot && memory == -2 && (far || index_far || values_far)) {
+        return FAIL(
+            "system.stages.%u.does: found operations on the hot tier and on others in different memories, "
+            "one of them cxl; allowed: in stages of their own",
+            i + 1);
     }
     if (place == KVC_COMPOSED_FLASH &&
         (does == 0 || (does & ~(uint32_t)(KVC_COMPOSED_WRITE | KVC_COMPOSED_READ)) != 0)) {

@@ -1,6 +1,8 @@
 /* What a store's structures need of the machine and of the workload. */
 #include "models/composed/check_structures.h"
 
+#include <stdio.h>
+
 #include "kernels/megakv/slab.h"
 #include "models/composed/index.h"
 #include "sim/devices/flash/flash_translation.h"
@@ -104,6 +106,13 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
                         held[i].option, config->gpu->name);
         }
     }
+    for (uint32_t i = 0; i < HELD; i++) {
+        bool there = held[i].there && held[i].memory == KVC_COMPOSED_IN_CXL;
+        if (there && config->cxl.dram == NULL) {
+            return FAIL("system.%s.memory: found \"cxl\", allowed: with node.cxl, such as \"cxl-e3s-x8\"",
+                        held[i].option);
+        }
+    }
     double card_bytes = kvc_composed_card_memory_of(config).bytes;
     for (uint32_t i = 0; i < HELD; i++) {
         bool on_card = kvc_composed_on_card(config);
@@ -117,6 +126,10 @@ static enum kvc_status check_memory(const struct kvc_composed_config *config,
     if (status == KVC_OK && config->gpu != NULL) {
         status = check_fits(held, HELD, KVC_COMPOSED_IN_GPU, "the memory of the GPU", config->gpu->name,
                             config->gpu->memory_bytes, diag);
+    }
+    if (status == KVC_OK && config->cxl.dram != NULL) {
+        status = check_fits(held, HELD, KVC_COMPOSED_IN_CXL, "the memory behind CXL", config->cxl.dram->name,
+                            config->cxl.dram->capacity_bytes, diag);
     }
     if (status == KVC_OK) {
         const char *card = config->card_cores.dram != NULL ? config->card_cores.dram->name
@@ -246,4 +259,32 @@ enum kvc_status kvc_composed_check_structures(const struct kvc_composed_config *
         status = check_hot(config, workload, diag);
     }
     return status == KVC_OK ? check_memory(config, workload, diag) : status;
+}
+
+const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text, size_t size)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    bool in_cxl = false, asks_for_misses = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_stage *stage = &config->stage[i];
+        bool index, values;
+        kvc_composed_find_far(config, stage, &index, &values);
+        in_cxl = in_cxl || index || values;
+        asks_for_misses = asks_for_misses || (stage->place == KVC_COMPOSED_DATABASE &&
+                                              (stage->when & KVC_COMPOSED_WHEN_MISS) != 0);
+    }
+    if (config->cxl.dram != NULL && !in_cxl) {
+        snprintf(text, size,
+                 "nothing lies in it; it has an effect with memory = \"cxl\" of system.index, values or hot");
+        return "node.cxl";
+    }
+    if (asks_for_misses && config->index != NULL && !config->fills) {
+        snprintf(
+            text, size,
+            "the database gives values of GETs that miss, and no later stage stores them, so that the next GET "
+            "misses as well; a later %s does",
+            config->has_values ? "write and insert" : "insert");
+        return "node.database";
+    }
+    return NULL;
 }

@@ -2,10 +2,15 @@
 #ifndef KVC_MODELS_COMPOSED_CHECK_STRUCTURES_H
 #define KVC_MODELS_COMPOSED_CHECK_STRUCTURES_H
 
+#include <stddef.h>
+
 #include "models/composed/config.h"
 
 /* Checks the kernels, options and memories of index, values and hot tier. */
 enum kvc_status kvc_composed_check_structures(const struct kvc_composed_config *config,
                                               const struct kvc_workload *workload, struct kvc_diag *diag);
+
+/* The warning of struct kvc_model: hardware that holds nothing, values that nobody stores. */
+const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "models/composed/check_structures.h"
 #include "models/composed/config.h"
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/mix.h"
@@ -33,9 +34,9 @@ static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3, slice_leas
 struct user {
     struct kvc_composed_server server;
     struct kvc_socket device;
-    struct kvc_slice_mover cpu, dram, gpu, rx, tx, down, up, database, flash;
+    struct kvc_slice_mover cpu, dram, cxl, gpu, rx, tx, down, up, database, flash;
     /* What is already posted to the engine [ns]. */
-    double cpu_ns, channel_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns, flash_ns;
+    double cpu_ns, channel_ns, cxl_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns, flash_ns;
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Whether the server was stopped when the latest slice ended. */
@@ -117,6 +118,9 @@ static void share(void *data)
     user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
     kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / config->host_cores.channels);
     user->channel_ns = server->channel_ns;
+    if (config->cxl.dram != NULL) {
+        kvc_slice_mover_post_busy(&user->cxl, &user->cxl_ns, server->cxl_ns, 1);
+    }
     if (server->gpu != NULL) {
         double work_ns = kvc_gpu_streams_take_work_ns(server->gpu);
         kvc_slice_mover_post(&user->gpu, work_ns, work_ns);
@@ -225,6 +229,9 @@ static void open_user(struct simulation *simulation, uint32_t number)
     kvc_slice_mover_own_host(&user->dram, (uint32_t)device.dram);
     if (user->server.gpu != NULL) {
         open_host(&user->gpu, simulation->platform, device.gpu);
+    }
+    if (config->cxl.dram != NULL) {
+        kvc_slice_mover_own_host(&user->cxl, (uint32_t)device.cxl);
     }
     if (config->flash != NULL) {
         kvc_slice_mover_own_host(&user->flash, (uint32_t)device.flash);
@@ -576,10 +583,19 @@ static double memory_bytes(const struct kvc_scenario *scenario)
 }
 
 static const struct kvc_model_device devices[] = {
-    {&kvc_cpu_kind, "xeon-8480plus"},    {&kvc_dram_kind, "ddr5-4800"}, {&kvc_gpu_kind, NULL},
-    {&kvc_pcie_kind, "pcie5-x16"},       {&kvc_fpga_kind, NULL},        {&kvc_nic_kind, "connectx-7-400g"},
-    {&kvc_network_kind, "direct-cable"}, {&kvc_database_kind, NULL},    {&kvc_flash_kind, NULL},
-    {&kvc_card_cpu_kind, NULL},          {&kvc_card_dram_kind, NULL},   {NULL, NULL},
+    {&kvc_cpu_kind, "xeon-8480plus"},
+    {&kvc_dram_kind, "ddr5-4800"},
+    {&kvc_gpu_kind, NULL},
+    {&kvc_pcie_kind, "pcie5-x16"},
+    {&kvc_fpga_kind, NULL},
+    {&kvc_nic_kind, "connectx-7-400g"},
+    {&kvc_network_kind, "direct-cable"},
+    {&kvc_database_kind, NULL},
+    {&kvc_flash_kind, NULL},
+    {&kvc_card_cpu_kind, NULL},
+    {&kvc_card_dram_kind, NULL},
+    {&kvc_cxl_kind, NULL},
+    {NULL, NULL},
 };
 
 /* A store of one stage on a few cores, between the ports. */
@@ -615,6 +631,7 @@ const struct kvc_model kvc_composed_model = {
     .config_bytes = sizeof(struct kvc_composed_config),
     .resolve = kvc_composed_resolve,
     .check = kvc_composed_check,
+    .warning = kvc_composed_warning,
     .rooms = kvc_composed_rooms,
     .memory_bytes = memory_bytes,
     .platform = platform,

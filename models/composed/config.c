@@ -1,6 +1,7 @@
 #include "models/composed/config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/megakv/slab.h"
@@ -250,13 +251,24 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
         }
         config->batched++;
     }
-    if ((named || forms) && config->stages > 0 && config->batched == config->stages) {
+    if (named && config->stages > 0 && config->batched == config->stages) {
+        char names[KVC_TEXT_MAX] = "";
+        for (uint32_t i = 0; i < config->stages; i++) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
+                     config->options->stage[i].name);
+        }
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "system.batch.before: found \"%s\", allowed: the name of a stage, in front of which "
-            "batches form%s",
-            batch->before,
-            named ? "" : "; no stage is on a GPU, FPGA or PCIe link, where they form by default");
+            "system.batch.before: found \"%.60s\", allowed: the name of a stage, in front of which "
+            "batches form: %s",
+            batch->before, names);
+    }
+    if (forms && config->stages > 0 && config->batched == config->stages) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.batch.before: found none, allowed: the name of a stage, in front of which batches form; no "
+            "stage is on a GPU, FPGA or PCIe link, where they form by default");
     }
     if (named && !forms) {
         return kvc_diag_fail(
@@ -286,9 +298,24 @@ static enum kvc_status check_device(const struct kvc_composed_config *config, ui
                          number + 1, device, device);
 }
 
+static void set_channels(struct kvc_composed_cores *cores)
+{
+    cores->channels = kvc_dram_channels(cores->dram);
+    cores->channel_line_ns = kvc_dram_channel_ns(cores->dram, &(struct kvc_dram_load){.random_reads = 1});
+    cores->channel_byte_ns = kvc_dram_channel_ns(cores->dram, &(struct kvc_dram_load){.streamed_bytes = 1});
+}
+
+/* Sets what a core waits for a line, of which the caches hold a share. */
+static void set_line(struct kvc_composed_cores *cores)
+{
+    double ahead_ns = cores->cpu->lookahead_ns;
+    cores->line_ns = cores->llc_frac * fmax(kvc_cpu_llc_hit_ns(cores->cpu) - ahead_ns, 0) +
+                     (1 - cores->llc_frac) * fmax(kvc_dram_object_ns(cores->dram, 1) - ahead_ns, 0);
+}
+
 /* Sets the share of lines that the caches of cores hold, and what a core waits for a line. Other users of the
  * node's memory are those of the host's. */
-static void set_cores(const struct kvc_composed_config *config, const struct kvc_scenario *scenario,
+static void set_cores(struct kvc_composed_config *config, const struct kvc_scenario *scenario,
                       enum kvc_composed_memory memory, struct kvc_composed_cores *cores)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -309,9 +336,7 @@ static void set_cores(const struct kvc_composed_config *config, const struct kvc
     if (cores->cpu == NULL || cores->dram == NULL) {
         return;
     }
-    cores->channels = kvc_dram_channels(cores->dram);
-    cores->channel_line_ns = kvc_dram_channel_ns(cores->dram, &(struct kvc_dram_load){.random_reads = 1});
-    cores->channel_byte_ns = kvc_dram_channel_ns(cores->dram, &(struct kvc_dram_load){.streamed_bytes = 1});
+    set_channels(cores);
     if (values_here) {
         reuse.bytes_per_key += item_lines_bytes;
         reuse.footprint_bytes += config->means.item_bytes * keys;
@@ -336,15 +361,19 @@ static void set_cores(const struct kvc_composed_config *config, const struct kvc
         kvc_reuse_shares(workload, &reuse, &cores->cpu->llc_bytes, 1, &share);
         cores->llc_frac = share;
     }
-    double ahead_ns = cores->cpu->lookahead_ns;
-    cores->line_ns = cores->llc_frac * fmax(kvc_cpu_llc_hit_ns(cores->cpu) - ahead_ns, 0) +
-                     (1 - cores->llc_frac) * fmax(kvc_dram_object_ns(cores->dram, 1) - ahead_ns, 0);
+    set_line(cores);
     if (reuse.footprint_bytes > 0 && memory == KVC_COMPOSED_IN_HOST) {
         /* The walk through the page table, and the wait behind a co-runner. */
         double small_ns = kvc_dram_small_page_ns(cores->dram, reuse.footprint_bytes);
+        double walk_ns = node->huge_pages ? 0 : small_ns;
         cores->line_ns +=
-            (node->huge_pages ? 0 : small_ns) +
-            kvc_dram_contention_ns(cores->dram, node->co_runner_bytes_per_s, reuse.footprint_bytes);
+            walk_ns + kvc_dram_contention_ns(cores->dram, node->co_runner_bytes_per_s, reuse.footprint_bytes);
+        if (config->cxl.dram != NULL) { /* The caches are those of all memories. */
+            config->cxl.llc_frac = cores->llc_frac;
+            set_channels(&config->cxl);
+            set_line(&config->cxl);
+            config->cxl.line_ns += walk_ns;
+        }
     }
 }
 
@@ -605,6 +634,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
                                            .fpga = kvc_fpga_of(node),
                                            .host_cores = {kvc_cpu_of(node), kvc_dram_of(node)},
                                            .card_cores = {kvc_card_cpu_of(node), kvc_card_dram_of(node)},
+                                           .cxl = {kvc_cpu_of(node), kvc_cxl_of(node)},
                                            .database = kvc_database_of(node),
                                            .flash = kvc_flash_of(node),
                                            .shards = kvc_scenario_shards(scenario),
@@ -637,7 +667,9 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     config->means = kvc_shards_means_of(&scenario->workload, config->dram, config->nic, false);
     set_hot(config);
     set_structures(config, scenario);
-    if (config->has_values && options->values.memory == KVC_COMPOSED_IN_HOST) {
+    bool by_cores =
+        options->values.memory == KVC_COMPOSED_IN_HOST || options->values.memory == KVC_COMPOSED_IN_CXL;
+    if (config->has_values && by_cores) {
         imply(config, KVC_COMPOSED_WRITE, KVC_COMPOSED_PARSE);
     }
     if (config->index != NULL) {
@@ -687,6 +719,19 @@ int kvc_composed_memory_of(const struct kvc_composed_config *config, uint32_t st
         }
     }
     return memory;
+}
+
+void kvc_composed_find_far(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
+                           bool *index, bool *values)
+{
+    const uint32_t on_hot =
+        KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL | KVC_COMPOSED_HOT_ERASE;
+    const struct kvc_composed_options *options = config->options;
+    bool hot = (stage->does & on_hot) != 0 && options->hot.memory == KVC_COMPOSED_IN_CXL;
+    *index =
+        hot || ((stage->does & KVC_COMPOSED_ON_INDEX) != 0 && options->index.memory == KVC_COMPOSED_IN_CXL);
+    *values =
+        hot || ((stage->does & KVC_COMPOSED_ON_VALUES) != 0 && options->values.memory == KVC_COMPOSED_IN_CXL);
 }
 
 static bool is_on_card(enum kvc_composed_place place)

@@ -117,6 +117,7 @@ enum kvc_composed_memory {
     KVC_COMPOSED_IN_HOST,
     KVC_COMPOSED_IN_GPU,
     KVC_COMPOSED_IN_CARD,
+    KVC_COMPOSED_IN_CXL,
     KVC_COMPOSED_IN_FLASH
 };
 
@@ -304,6 +305,7 @@ struct kvc_composed_config {
     uint64_t sample_rate;
     struct kvc_shards_means means; /* The size of an item is that of the kernel of the values. */
     struct kvc_composed_cores host_cores, card_cores;
+    struct kvc_composed_cores cxl; /* Cores of the host and the memory behind CXL. */
     double
         cached_hit_frac; /* Share of the accesses to cacheable lines that find them in the card's memory. */
     double put_frac;     /* Share of the requests that change a line. */
@@ -353,6 +355,10 @@ struct kvc_composed_card_memory kvc_composed_card_memory_of(const struct kvc_com
 /* Returns the memory (enum kvc_composed_memory) in which the structures lie that a stage works on; -1: it
  * works on none, -2: on several in different memories. */
 int kvc_composed_memory_of(const struct kvc_composed_config *config, uint32_t stage);
+
+/* Sets whether what a stage does on an index, and on items, is in the memory behind CXL. */
+void kvc_composed_find_far(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
+                           bool *index, bool *values);
 
 /* Whether a stage works on the card. */
 bool kvc_composed_on_card(const struct kvc_composed_config *config);

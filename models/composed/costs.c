@@ -73,13 +73,12 @@ static struct kvc_composed_work work_of(const struct kvc_composed_stage *stage,
 
 /* ---- cores ---- */
 
-/* What a stage does to host memory. */
+/* What a stage does to a memory of cores. */
 struct touched {
     double random;         /* Lines at random places, for which a core waits. */
     double following;      /* Lines that follow them. */
     double streamed_bytes; /* Bytes read or written in order, which a core waits for. */
     double passing_bytes;  /* Bytes that nobody waits for. */
-    double packets;        /* Lines of packets, which the NIC has put into the last-level cache. */
 };
 
 /* Returns the lines of packets that a core waits for: the first two of each, after which it fetches ahead. */
@@ -91,24 +90,43 @@ static double packet_lines(const struct kvc_composed_config *config, const struc
     return packets * fmin(ceil(bytes / LINE_BYTES), 2);
 }
 
-static struct touched touched_by(const struct kvc_composed_config *config,
-                                 const struct kvc_composed_stage *stage,
-                                 const struct kvc_composed_counts *counts,
-                                 const struct kvc_composed_work *work)
+/* Sets what a stage does to the memory of its cores (near) and to that behind CXL (far). */
+static void touch(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
+                  const struct kvc_composed_counts *counts, const struct kvc_composed_work *work,
+                  struct touched *near, struct touched *far)
 {
-    struct touched touched = {.random = work->lines, .streamed_bytes = work->bytes};
-    touched.random += counts->search_lines + counts->insert_lines + counts->erase_lines;
+    bool index_far, values_far;
+    kvc_composed_find_far(config, stage, &index_far, &values_far);
+    struct touched *index = index_far ? far : near, *values = values_far ? far : near;
+    *near = *far = (struct touched){0};
+    near->random = work->lines;
+    near->streamed_bytes = work->bytes;
+    index->random += counts->search_lines + counts->insert_lines + counts->erase_lines - counts->next_lines;
+    index->following += counts->next_lines;
     if ((stage->does & KVC_COMPOSED_PARSE) != 0) {
-        touched.passing_bytes += counts->request_bytes;
-        touched.packets = packet_lines(config, counts);
+        near->passing_bytes += counts->request_bytes;
     }
     /* From the request to an item that follows the one before it, whose line a store reads before it writes
      * it; and from an item, whose first line has the key, to the response. */
-    touched.streamed_bytes += counts->copied_bytes + counts->written_bytes;
-    touched.passing_bytes += counts->written_bytes;
-    touched.random += counts->items + counts->compared - counts->next_lines;
-    touched.following += counts->item_lines - counts->items + counts->next_lines;
-    return touched;
+    near->streamed_bytes += counts->copied_bytes;
+    values->streamed_bytes += counts->written_bytes;
+    values->passing_bytes += counts->written_bytes;
+    values->random += counts->items + counts->compared;
+    values->following += counts->item_lines - counts->items;
+}
+
+/* Returns for how long cores wait for lines of packets and for what they touch, some lines of which they wait
+ * for at a time [ns], and sets how long it occupies channels. */
+static double stall_of(const struct kvc_composed_cores *cores, const struct touched *touched, double packets,
+                       double overlap, double *channel_ns)
+{
+    const struct kvc_dram *dram = cores->dram;
+    double missed = 1 - cores->llc_frac;
+    double in_order = touched->following * missed * (double)dram->line_bytes + touched->streamed_bytes +
+                      touched->passing_bytes;
+    *channel_ns = touched->random * missed * cores->channel_line_ns + in_order * cores->channel_byte_ns;
+    return touched->random * cores->line_ns / overlap + packets * kvc_cpu_llc_hit_ns(cores->cpu) +
+           touched->following * dram->next_line_ns + kvc_dram_stream_ns(dram, touched->streamed_bytes);
 }
 
 static struct kvc_composed_cost core_cost(const struct kvc_composed_config *config,
@@ -119,9 +137,9 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     bool on_card = stage->place == KVC_COMPOSED_CARD_CPU;
     const struct kvc_composed_cores *cores = on_card ? &config->card_cores : &config->host_cores;
     const struct kvc_cpu *cpu = cores->cpu;
-    const struct kvc_dram *dram = cores->dram;
     struct kvc_composed_work work = work_of(stage, counts);
-    struct touched touched = touched_by(config, stage, counts, &work);
+    struct touched near, far;
+    touch(config, stage, counts, &work, &near, &far);
     double compute_ns = work.cycles / cpu->clock_hz * 1e9 + work.ns;
     if (work.instructions > 0) {
         compute_ns += work.instructions * kvc_cpu_instruction_ns(cpu);
@@ -130,19 +148,21 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     /* Lines of different requests overlap; those of one request wait for each other. */
     double of_core = counts->requests / at_once;
     double together = stage->options->overlap < of_core ? stage->options->overlap : of_core;
-    double overlap = together > 1 ? together : 1;
-    double stall_ns = touched.random * cores->line_ns / overlap + touched.packets * kvc_cpu_llc_hit_ns(cpu) +
-                      touched.following * dram->next_line_ns +
-                      kvc_dram_stream_ns(dram, touched.streamed_bytes);
-    double missed = 1 - cores->llc_frac;
-    double in_order = touched.following * missed * (double)dram->line_bytes + touched.streamed_bytes +
-                      touched.passing_bytes;
-    double channel_ns = touched.random * missed * cores->channel_line_ns + in_order * cores->channel_byte_ns;
+    double overlap = together > 1 ? together : 1, packets = 0, channel_ns, far_ns = 0, cxl_ns = 0;
+    if ((stage->does & KVC_COMPOSED_PARSE) != 0) {
+        packets = packet_lines(config, counts);
+    }
+    double stall_ns = stall_of(cores, &near, packets, overlap, &channel_ns);
+    if (config->cxl.dram != NULL) {
+        stall_ns += stall_of(&config->cxl, &far, 0, overlap, &far_ns);
+        cxl_ns = far_ns / config->cxl.channels;
+    }
     compute_ns /= on_card ? 1 : pace->core_speed; /* The clock of the card's cores cannot be set. */
     double core_ns = compute_ns + stall_ns;
     return (struct kvc_composed_cost){.busy_ns = core_ns / at_once,
                                       .core_ns = core_ns,
                                       .channel_ns = on_card ? 0 : channel_ns,
+                                      .cxl_ns = cxl_ns,
                                       .card_ns = on_card ? channel_ns : 0};
 }
 

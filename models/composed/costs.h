@@ -42,7 +42,8 @@ struct kvc_composed_cost {
     double core_ns;    /* CPU: time of all cores that share the batch [ns]. */
     double root_ns;    /* Links: time for which it occupies the root complex in its direction [ns]. */
     double channel_ns; /* Time for which it occupies channels of host memory, summed over them [ns]. */
-    double card_ns;    /* The same of the card's memory [ns]. */
+    double cxl_ns;     /* The same of the memory behind CXL, spread over its channels [ns]. */
+    double card_ns;    /* As channel_ns, of the card's memory [ns]. */
     double dma_ns;     /* Time for which it occupies the card's PCIe links with packets [ns]. */
     double bytes;      /* Links: bytes that cross it. */
     struct kvc_gpu_kernel kernel; /* GPU: the kernel. */

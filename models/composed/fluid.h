@@ -1,7 +1,7 @@
-/* Devices that all jobs of a server share, as fluids: host memory, the card's memory and its packets on PCIe,
- * the directions of the root complex, and the wire to the clients. Work comes to a device while a job is
- * served, and waits there in line if more comes than the device serves. A job ends when the devices that it
- * needs have done its part. */
+/* Devices that all jobs of a server share, as fluids: host memory, that behind CXL, the card's memory and its
+ * packets on PCIe, the directions of the root complex, and the wire to the clients. Work comes to a device
+ * while a job is served, and waits there in line if more comes than the device serves. A job ends when the
+ * devices that it needs have done its part. */
 #ifndef KVC_MODELS_COMPOSED_FLUID_H
 #define KVC_MODELS_COMPOSED_FLUID_H
 
@@ -9,6 +9,7 @@ enum kvc_composed_shared {
     KVC_COMPOSED_MEMORY,      /* Channels of host memory. */
     KVC_COMPOSED_ROOT_IN,     /* Root complex, towards memory. */
     KVC_COMPOSED_ROOT_OUT,    /* Root complex, from memory. */
+    KVC_COMPOSED_CXL_MEMORY,  /* Links of the memory behind CXL. */
     KVC_COMPOSED_CARD_MEMORY, /* Channels of the card's memory. */
     KVC_COMPOSED_DMA,         /* The card's PCIe links, as packets use them. */
     KVC_COMPOSED_WIRE,        /* To the clients. */

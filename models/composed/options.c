@@ -6,8 +6,9 @@ static const char *const kernels[] = {"none",    "cuckoo",   "cuckoo-interleaved
                                       "chained", "kvdirect", "bluecache",          "mica",      "memc3",
                                       "farm",    NULL};
 static const char *const value_kernels[] = {"none", "slab", "log", "inline", NULL};
-static const char *const memories[] = {"host", "gpu", "card", NULL};
-static const char *const value_memories[] = {"host", "gpu", "card", "flash", NULL};
+static const char *const memories[] = {"host", "gpu", "card", "cxl", NULL};
+static const char *const value_memories[] = {"host", "gpu", "card", "cxl", "flash", NULL};
+static const char *const packet_memories[] = {"host", "gpu", NULL};
 static const char *const places[] = {"cpu",     "gpu",      "fpga",  "nic.rx", "nic.tx",   "pcie.down",
                                      "pcie.up", "database", "flash", "node",   "card.cpu", NULL};
 static const char *const pers[] = {"request", "batch", "byte", "block", NULL};
@@ -174,7 +175,7 @@ static const struct kvc_option stage_rows[] = {
         kvc_composed_stage_options, "block_memory", block_memory_bytes, KVC_UNIT_BYTES, 0, 1e6, "0B",
         "gpu: shared memory of a block; more of it leaves room for fewer blocks on a multiprocessor"),
     KVC_CHOICE_ROW(
-        kvc_composed_stage_options, "memory", memory, memories, "host",
+        kvc_composed_stage_options, "memory", memory, packet_memories, "host",
         "nic.rx: memory into which the NIC writes packets; gpu: over the PCIe link, past host memory"),
     KVC_COUNT_ROW(kvc_composed_stage_options, "interval", interval, 1, 1000000, "1",
                   "fpga: clocks from the start of one request to that of the next; fewer raise the limit"),

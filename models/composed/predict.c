@@ -46,6 +46,7 @@ struct demands {
     double card_ns, memory_ns;     /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
     double root_ns[2];             /* Time of the root complex, to memory and from it [ns]. */
     double card_memory_ns, dma_ns; /* Time of the card's memory and of its PCIe links [ns]. */
+    double cxl_ns;                 /* Time of the memory behind CXL [ns]. */
     double batched_ns;             /* The longest of those of batches. */
     double buffers_ns;             /* Time of the buffers [ns]. */
     uint32_t grows;                /* A bit for each pool whose stages have bursts that may still grow. */
@@ -151,6 +152,7 @@ static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_c
     sum->latency_ns += chance * cost->latency_ns;
     sum->channel_ns += chance * cost->channel_ns;
     sum->root_ns += chance * cost->root_ns;
+    sum->cxl_ns += chance * cost->cxl_ns;
     sum->card_ns += chance * cost->card_ns;
     sum->dma_ns += chance * cost->dma_ns;
     sum->kernel.amount_ns += chance * cost->kernel.amount_ns;
@@ -365,6 +367,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
         demands.root_ns[out] += cost.root_ns / requests;
         demands.dma_ns += cost.dma_ns / requests;
+        demands.cxl_ns += cost.cxl_ns / requests;
         demands.card_memory_ns +=
             cost.card_ns > 0 ? cost.card_ns / kvc_composed_card_memory_of(config).channels / requests : 0;
         bool holds = i >= config->batched && !stage->options->background;
@@ -398,6 +401,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.root_ns[0], demands.root_ns[1]));
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_memory_ns, demands.dma_ns));
+    demands.slowest_ns = fmax(demands.slowest_ns, demands.cxl_ns);
     return demands;
 }
 

@@ -44,6 +44,19 @@ static unsigned on_card(const struct kvc_scenario *scenario)
     return stages_on(scenario, KVC_COMPOSED_CARD_CPU, KVC_COMPOSED_FPGA);
 }
 
+/* Returns a bit for each stage that uses the memory behind CXL. */
+static unsigned on_cxl(const struct kvc_scenario *scenario)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    unsigned stages = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool index, values;
+        kvc_composed_find_far(config, &config->stage[i], &index, &values);
+        stages |= index || values ? 1u << i : 0;
+    }
+    return stages;
+}
+
 static unsigned on_gpu(const struct kvc_scenario *scenario)
 {
     return stages_on(scenario, KVC_COMPOSED_GPU, KVC_COMPOSED_GPU);
@@ -117,6 +130,11 @@ static void speed_memory(struct kvc_scenario *scenario, double factor)
     kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_dram_kind), factor);
 }
 
+static void speed_cxl(struct kvc_scenario *scenario, double factor)
+{
+    kvc_dram_speed_up(kvc_node_device(&scenario->node, &kvc_cxl_kind), factor);
+}
+
 static void speed_card_cpu(struct kvc_scenario *scenario, double factor)
 {
     kvc_cpu_speed_up(kvc_node_device(&scenario->node, &kvc_card_cpu_kind), factor);
@@ -174,6 +192,7 @@ static void speed_flash(struct kvc_scenario *scenario, double factor)
 const struct kvc_model_resource kvc_composed_resources[] = {
     {.name = "cpu", .device = "cpu", .stages_of = on_cpu, .speed_up = speed_cpu},
     {.name = "host-memory", .device = "dram", .stages_of = on_cpu, .speed_up = speed_memory},
+    {.name = "cxl-memory", .device = "cxl", .stages_of = on_cxl, .speed_up = speed_cxl},
     {.name = "gpu", .device = "gpu", .stages_of = on_gpu, .speed_up = speed_gpu},
     {.name = "fpga", .device = "fpga", .stages_of = on_fpga, .speed_up = speed_fpga},
     {.name = "card-cores", .device = "card_cpu", .stages_of = on_card_cpu, .speed_up = speed_card_cpu},

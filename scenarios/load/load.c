@@ -406,6 +406,18 @@ static enum kvc_status warn_popularity(const struct kvc_decoder *decoder)
     return KVC_OK;
 }
 
+/* Warns of what the store finds strange. */
+static void warn_of_store(const struct kvc_decoder *decoder)
+{
+    const struct kvc_scenario *scenario = &decoder->loaded->scenario;
+    char text[256];
+    const char *path =
+        scenario->model->warning != NULL ? scenario->model->warning(scenario, text, sizeof(text)) : NULL;
+    if (path != NULL) {
+        kvc_decode_warn(decoder, path, "%s: %s", path, text);
+    }
+}
+
 /* State of decode_all. */
 struct loading {
     struct kvc_decoder decoder;
@@ -446,6 +458,7 @@ static enum kvc_status decode_all(lua_State *lua, void *data)
     }
     if (status == KVC_OK) {
         status = warn_popularity(decoder);
+        warn_of_store(decoder);
     }
     if (status == KVC_OK) {
         status = check_slo(decoder);

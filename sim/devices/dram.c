@@ -371,3 +371,13 @@ const struct kvc_device_kind kvc_card_dram_kind = {
     .check = check,
     .price_usd = price_usd,
 };
+
+static const struct kvc_option_table cxl_options = KVC_OPTION_TABLE(kvc_dram, rows, "cxl");
+
+const struct kvc_device_kind kvc_cxl_kind = {
+    .name = "cxl",
+    .help = "Memory of a socket behind CXL links, described as that of a socket",
+    .options = &cxl_options,
+    .check = check,
+    .price_usd = price_usd,
+};

@@ -114,6 +114,15 @@ static inline const struct kvc_dram *kvc_card_dram_of(const struct kvc_node *nod
     return kvc_node_device(node, &kvc_card_dram_kind);
 }
 
+/** The descriptor of memory that a socket reaches over CXL, which is described as a socket's. */
+extern const struct kvc_device_kind kvc_cxl_kind;
+
+/** Finds the node's CXL memory. Returns NULL if it has none. */
+static inline const struct kvc_dram *kvc_cxl_of(const struct kvc_node *node)
+{
+    return kvc_node_device(node, &kvc_cxl_kind);
+}
+
 /** Returns the time to touch `lines` consecutive lines, the first one at a random place [ns]. No lines cost
  * nothing. */
 double kvc_dram_object_ns(const struct kvc_dram *dram, double lines);

@@ -141,8 +141,9 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     const struct kvc_gpu *gpu = kvc_gpu_of(node);
     const struct kvc_nic *nic = kvc_nic_of(node);
     const struct kvc_pcie *pcie = kvc_pcie_of(node);
-    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
-                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
+    struct kvc_socket socket = {KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
+                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE,
+                                KVC_SOCKET_NONE, KVC_SOCKET_NONE, KVC_SOCKET_NONE};
     if (cpu != NULL) {
         socket.cpu = add_cpu(&place, node, cpu, &use);
     }
@@ -154,6 +155,16 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
                                                            .pstate = {{.speed = kvc_dram_channels(dram),
                                                                        .watts = kvc_dram_watts(dram)}},
                                                            .is_metered_elsewhere = dram->busy_watts == 0});
+    }
+    const struct kvc_dram *cxl = kvc_cxl_of(node);
+    if (cxl != NULL) {
+        socket.cxl =
+            add_host(&place, "cxl",
+                     &(struct kvc_platform_host){.device = "cxl",
+                                                 .cores = 1,
+                                                 .pstates = 1,
+                                                 .pstate = {{.speed = 1, .watts = kvc_dram_watts(cxl)}},
+                                                 .is_metered_elsewhere = cxl->busy_watts == 0});
     }
     if (gpu != NULL) {
         socket.gpu = add_gpu(&place, gpu, &use);

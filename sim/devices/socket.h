@@ -35,6 +35,7 @@ struct kvc_socket {
     int32_t nic_rx;   /**< The link from the clients; the number of a link, not of a host. */
     int32_t database; /**< The database of the socket, if its store asks one there. */
     int32_t flash;    /**< The flash of the socket. */
+    int32_t cxl;      /**< The memory behind CXL links; its speed is 1. */
 };
 
 /** Use of a socket by a store. All zero is a store that sleeps when it has nothing to do. */

@@ -12,6 +12,7 @@ static void share(const struct kvc_composed_config *config, uint32_t stage, stru
         [KVC_COMPOSED_MEMORY] = cost->channel_ns / config->host_cores.channels,
         [KVC_COMPOSED_CARD_MEMORY] =
             cost->card_ns > 0 ? cost->card_ns / kvc_composed_card_memory_of(config).channels : 0,
+        [KVC_COMPOSED_CXL_MEMORY] = cost->cxl_ns,
         [KVC_COMPOSED_DMA] = cost->dma_ns,
         [KVC_COMPOSED_ROOT_IN] = in ? cost->root_ns : 0,
         [KVC_COMPOSED_ROOT_OUT] = in ? 0 : cost->root_ns,

@@ -19,6 +19,7 @@ void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_com
                               const struct kvc_composed_price *price, double now_ns, double over_ns)
 {
     server->channel_ns += price->cost.channel_ns;
+    server->cxl_ns += price->cost.cxl_ns;
     for (uint32_t left = price->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
         job->share[i] += kvc_composed_fluid_begin(&server->fluid[i], now_ns, price->work_ns[i], over_ns);
@@ -30,7 +31,8 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
                                uint32_t stage, double now_ns)
 {
     static const double nothing_ns = 1e-3; /* What rounding leaves. */
-    const uint32_t memory = 1u << KVC_COMPOSED_MEMORY | 1u << KVC_COMPOSED_CARD_MEMORY;
+    const uint32_t memory =
+        1u << KVC_COMPOSED_MEMORY | 1u << KVC_COMPOSED_CXL_MEMORY | 1u << KVC_COMPOSED_CARD_MEMORY;
     bool core = kvc_composed_has_cores(server->config->stage[stage].place);
     uint32_t waits = core ? memory : ~(1u << KVC_COMPOSED_WIRE);
     double wait_ns = 0;

@@ -47,8 +47,12 @@ Test(hardware, gives_every_hardware_number_a_source)
  * with the reason in `diag` [Mops]. */
 static double mops_with(const char *store, const char *kind, const char *profile, struct kvc_diag *diag)
 {
-    /* The two devices of a card come together, and only a stage uses them. */
+    /* The two devices of a card come together, and only a stage uses them, or a structure memory behind CXL.
+     */
     static const char *const stage = ", stages = { { name = 'serve', on = 'card.cpu', ns = 100 } }",
+                             *const far =
+                                 ", index = { kernel = 'memc3', memory = 'cxl' }, stages = { { name = "
+                                 "'serve', on = 'cpu', does = { 'search', 'insert' } } }",
                              *const cards =
                                  "card_cpu = 'bluefield-3-cores', card_dram = 'bluefield-3-ddr5', ";
     char text[512];
@@ -57,7 +61,11 @@ static double mops_with(const char *store, const char *kind, const char *profile
     struct kvc_forecast forecast = {.throughput_mops = 0};
     snprintf(text, sizeof(text),
              "return { system = { kind = '%s'%s }, node = { %s%s = '%s' }, workload = { keys = 10000 } }",
-             store, card ? stage : "", card ? cards : "", kind, profile);
+             store,
+             card                       ? stage
+             : strcmp(kind, "cxl") == 0 ? far
+                                        : "",
+             card ? cards : "", kind, profile);
     if (kvc_test_load(text, NULL, &loaded, diag) == KVC_OK) {
         if (kvc_scenario_forecast(&loaded->scenario, &forecast, diag) != KVC_OK) {
             forecast.throughput_mops = 0;

@@ -60,6 +60,7 @@ struct composition {
     bool has_values, logs, index_there, values_there, values_on_flash;
     const char *flash;
     bool has_hot, hot_there;
+    bool index_cxl, values_cxl;                      /* Behind CXL, for the cores. */
     const char *index_card, *values_card, *hot_card; /* Who uses it on a card instead; NULL: nobody. */
     bool dma;                                        /* An FPGA reads the index in host memory. */
     double cached;                                   /* Of it. */
@@ -202,6 +203,18 @@ static void draw_card(uint64_t seed, struct composition *drawn)
     if (drawn->has_hot && !drawn->hot_there && (own ? happens(&rng, 0.6) : drawn->index_card != NULL)) {
         drawn->hot_card = on;
     }
+}
+
+/* Moves what cores use from host memory behind CXL, by numbers of its own. */
+static void draw_cxl(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "composition cxl", 0);
+    bool index = happens(&rng, 0.1), values = happens(&rng, 0.2),
+         plain = !drawn->one_memory && !drawn->has_hot;
+    drawn->index_cxl = index && plain && drawn->index > 0 && !drawn->index_there && drawn->index_card == NULL;
+    drawn->values_cxl = values && plain && drawn->has_values && !drawn->values_there &&
+                        drawn->values_card == NULL && !drawn->values_on_flash;
 }
 
 static bool is_on_card(const struct composition *drawn)
@@ -638,6 +651,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_inline(seed, drawn);
     draw_hot(seed, drawn);
     draw_card(seed, drawn);
+    draw_cxl(seed, drawn);
     draw_stages(&rng, drawn);
     draw_batches(&rng, drawn);
     draw_pools(&rng, drawn);
@@ -816,6 +830,7 @@ static void put_system(struct writer *writer, const struct composition *drawn,
     put(writer, "    index = { kernel = \"%s\"%s },\n", index_names[drawn->index],
         drawn->index_there && !drawn->one_memory   ? ", memory = \"gpu\""
         : drawn->index_card != NULL && !drawn->dma ? ", memory = \"card\""
+        : drawn->index_cxl                         ? ", memory = \"cxl\""
                                                    : "");
     if (drawn->cached > 0) {
         put(writer, "    cached = %.2f,\n", drawn->cached);
@@ -826,6 +841,7 @@ static void put_system(struct writer *writer, const struct composition *drawn,
             drawn->values_on_flash ? ", memory = \"flash\"" : "",
             drawn->values_there          ? ", memory = \"gpu\""
             : drawn->values_card != NULL ? ", memory = \"card\""
+            : drawn->values_cxl          ? ", memory = \"cxl\""
                                          : "");
     }
     if (drawn->inline_bytes > 0) {
@@ -888,6 +904,9 @@ void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
     if (drawn.has_database) {
         put(&writer, ", database = { base = \"mysql-bg\", queries = %u, read = \"%.0fns\", times = \"%s\" }",
             drawn.queries, drawn.query_ns, drawn.fixed_times ? "fixed" : "exponential");
+    }
+    if (drawn.index_cxl || drawn.values_cxl) {
+        put(&writer, ", cxl = \"cxl-e3s-x8\"");
     }
     if (drawn.values_on_flash) {
         put(&writer, ", flash = %s", drawn.flash);
