@@ -543,6 +543,28 @@ static double sizes_cv2(const struct kvc_composed_config *config, const struct k
     return even ? 0 : config->options->batch.every_ns > 0 ? 1 / frames : (frames - 1) / (frames * frames);
 }
 
+/* Returns whether the clients of a closed loop go with batches that close at set times, so that what they
+ * wait for other batches until then costs them nothing. */
+static bool has_cycles(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                       const struct demands *demands)
+{
+    bool closed = mix->clients_wait && !mix->saturates;
+    return closed && demands->requests < batch_most(config) && config->options->batch.timeout_ns <= 0;
+}
+
+/* Returns how long the mean batch waits for those of other pipelines that a scheduler closes at the same
+ * time: they pass the servers that all share one after another, and wait for the slowest. */
+static double meets_ns(const struct kvc_composed_config *config, const struct demands *demands)
+{
+    double longest_ns = 0;
+    for (uint32_t i = config->batched; i < config->stages; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
+        double batch_ns = demands->busy_ns[i] * demands->requests / pool->servers;
+        longest_ns = pool->of_node ? fmax(longest_ns, batch_ns) : longest_ns;
+    }
+    return longest_ns * (config->pipelines - 1) / 2;
+}
+
 static struct way way_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                          const struct demands *demands, double per_ns)
 {
@@ -575,13 +597,13 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
         fixed_ns += first ? fill_ns / 2 * fmin(mix->frame.requests / demands->requests, 1) : 0;
     }
     double held_ns = mix->saturates ? spread_ns / 2 : 0; /* They send again when the whole batch has ended. */
-    bool by_time = mix->clients_wait && demands->requests < batch_most(config);
-    if (by_time && config->options->batch.timeout_ns <= 0 && !mix->saturates) {
+    if (has_cycles(config, mix, demands)) {
         double every_ns = config->options->batch.every_ns, think_ns = mix->workload->think_ns;
-        double cycles = kvc_composed_cycles((fixed_ns + think_ns) / every_ns, spread_ns / every_ns);
+        double back_ns = fixed_ns + meets_ns(config, demands) + think_ns;
+        double cycles = kvc_composed_cycles(back_ns / every_ns, spread_ns / every_ns);
         return (struct way){floor(cycles) * every_ns - think_ns, 2 * (cycles - floor(cycles)) * every_ns, 0};
     }
-    if (by_time) {
+    if (mix->clients_wait && demands->requests < batch_most(config)) {
         fill_ns = kvc_composed_closing_ns(config, demands->requests, mix->together, fixed_ns + spread_ns,
                                           fmin(fill_ns, batch_time_ns(config)));
         /* Who is answered together asks together, and waits until time closes the batch. */
@@ -653,6 +675,12 @@ static uint32_t add_storage(const struct kvc_composed_config *config, const stru
 static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_config *config,
                       const struct kvc_composed_mix *mix, const struct demands *demands, double per_ns)
 {
+    if (has_cycles(config, mix, demands)) { /* Little's law says how many each request takes on average. */
+        double every_ns = config->options->batch.every_ns, cycle_ns = mix->in_flight / per_ns;
+        double least_ns = floor(cycle_ns / every_ns * (1 + rounding_frac)) * every_ns;
+        kvc_latency_add(law, 1, least_ns - mix->workload->think_ns, 2 * fmax(cycle_ns - least_ns, 0));
+        return;
+    }
     struct way way = way_of(config, mix, demands, per_ns);
     struct kvc_composed_path path[KVC_COMPOSED_PATHS_MAX];
     struct kvc_latency_part part[KVC_LATENCY_PARTS_MAX];
@@ -793,9 +821,11 @@ static struct kvc_composed_network network_of(const struct kvc_scenario *scenari
     struct kvc_composed_network network = {0};
     const struct kvc_composed_batches batches =
         batches_of(kvc_composed_config_of(scenario), mix, demands, per_ns);
-    add_queues(&network, scenario, mix, demands, per_ns);
-    add_chips(&network, scenario, mix, per_ns);
-    kvc_composed_add_waits(&network, scenario, &batches);
+    if (!has_cycles(kvc_composed_config_of(scenario), mix, demands)) {
+        add_queues(&network, scenario, mix, demands, per_ns);
+        add_chips(&network, scenario, mix, per_ns);
+        kvc_composed_add_waits(&network, scenario, &batches);
+    }
     return network;
 }
 

@@ -141,7 +141,7 @@ static void add_sample(struct kvc_composed_mix *mix, const struct kvc_composed_c
 }
 
 /* Returns the requests of the fullest pipeline over the mean. Saturating clients choose pipelines that are
- * free. */
+ * free, and connections of a closed loop whose pipeline is full do not keep those of others waiting. */
 static double fullest_of(const struct kvc_scenario *scenario, double shard_frac)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -153,7 +153,7 @@ static double fullest_of(const struct kvc_scenario *scenario, double shard_frac)
                                          (uint32_t)scenario->node.sockets * config->pipelines,
                                          (uint32_t)scenario->cluster.virtual_nodes);
     } else if (config->options->spread == KVC_COMPOSED_BY_CONNECTION && config->on_network &&
-               workload->arrival != KVC_ARRIVAL_SATURATE) {
+               !kvc_workload_clients_wait(workload)) {
         struct kvc_rss_params params = kvc_nic_rss_params(config->nic, config->pipelines);
         params.clients = kvc_workload_flows(workload);
         params.connections = kvc_workload_connections(workload);
