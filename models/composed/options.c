@@ -112,27 +112,28 @@ static const struct kvc_option_table batch_options =
     KVC_OPTION_TABLE(kvc_composed_batch_options, batch_rows, "batch");
 
 /* The rows of a piece of work, whose fields are those of `member` of struct `of`. */
-#define WORK_ROWS(of, member)                                                                                 \
-    KVC_REAL_ROW(                                                                                             \
-        of, "cycles", member cycles, KVC_UNIT_NONE, 0, 1e9, "0",                                              \
-        "compute in cycles of the cores' fastest clock, or of the FPGA's or GPU's clock; more of them lower " \
-        "the limit of the stage"),                                                                            \
-        KVC_REAL_ROW(                                                                                         \
-            of, "ns", member ns, KVC_UNIT_NONE, 0, 1e9, "0",                                                  \
-            "compute in nanoseconds at the fastest clock; a longer one lowers the limit of the stage"),       \
-        KVC_REAL_ROW(of, "instructions", member instructions, KVC_UNIT_NONE, 0, 1e9, "0",                     \
-                     "compute in instructions, at the rate that the device's profile sustains"),              \
-        KVC_REAL_ROW(                                                                                         \
-            of, "lines", member lines, KVC_UNIT_NONE, 0, 1e6, "0",                                            \
-            "further lines at random places of the device's memory; each is a stall of a core, or an "        \
-            "access of a GPU"),                                                                               \
-        KVC_REAL_ROW(                                                                                         \
-            of, "bytes", member bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",                                          \
-            "bytes that cross a link, or that a core streams through its memory; on nic.rx and nic.tx "       \
-            "in addition to the requests and responses"),                                                     \
-        KVC_CHOICE_ROW(                                                                                       \
-            of, "per", member per, pers, "request",                                                           \
-            "what the numbers are for: each request, each batch (or frame), each byte of keys and values, "   \
+#define WORK_ROWS(of, member)                                                                                \
+    KVC_REAL_ROW(                                                                                            \
+        of, "cycles", member cycles, KVC_UNIT_NONE, 0, 1e9, "0",                                             \
+        "compute in cycles of the cores' fastest clock, of the FPGA's clock, or of a GPU's multiprocessor "  \
+        "that serves blocks; without block, one of a GPU is an instruction; more of them lower the limit "   \
+        "of the stage"),                                                                                     \
+        KVC_REAL_ROW(                                                                                        \
+            of, "ns", member ns, KVC_UNIT_NONE, 0, 1e9, "0",                                                 \
+            "compute in nanoseconds at the fastest clock; a longer one lowers the limit of the stage"),      \
+        KVC_REAL_ROW(of, "instructions", member instructions, KVC_UNIT_NONE, 0, 1e9, "0",                    \
+                     "compute in instructions, at the rate that the device's profile sustains"),             \
+        KVC_REAL_ROW(                                                                                        \
+            of, "lines", member lines, KVC_UNIT_NONE, 0, 1e6, "0",                                           \
+            "further lines at random places of the device's memory; each is a stall of a core, or an "       \
+            "access of a GPU"),                                                                              \
+        KVC_REAL_ROW(                                                                                        \
+            of, "bytes", member bytes, KVC_UNIT_BYTES, 0, 1e9, "0B",                                         \
+            "bytes that cross a link, or that a core streams through its memory; on nic.rx and nic.tx "      \
+            "in addition to the requests and responses"),                                                    \
+        KVC_CHOICE_ROW(                                                                                      \
+            of, "per", member per, pers, "request",                                                          \
+            "what the numbers are for: each request, each batch (or frame), each byte of keys and values, "  \
             "or each block of a GPU's kernel")
 
 static const struct kvc_option work_rows[] = {WORK_ROWS(kvc_composed_work, )};
