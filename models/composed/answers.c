@@ -32,11 +32,10 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
     for (uint32_t i = 0; i < job->marks; i++) {
         job->mark_ns[i] += stopped_ns;
     }
-    kvc_recorder_latencies(recorder, now_ns, rows->sent_ns, server->done_ns, count);
+    kvc_recorder_answers(recorder, now_ns, rows->sent_ns, server->done_ns, count, gets, hits, &first, &last);
     kvc_composed_policy_latencies(server->policy, rows->sent_ns, server->done_ns, count);
     kvc_policy_latencies(&server->replica->policy, server->number, rows->sent_ns, server->done_ns, count);
     kvc_recorder_paths(recorder, rows->sent_ns, server->done_ns, count, job->mark_ns, job->marks, 0);
-    kvc_recorder_completions(recorder, now_ns, rows->sent_ns, server->done_ns, count, &first, &last);
     kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,
                                                              .sent_ns = rows->sent_ns,
                                                              .done_ns = server->done_ns,
@@ -46,7 +45,6 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
                                                              .other_miss = KVC_COMPOSED_FETCHED,
                                                              .times_all = true,
                                                              .count = count});
-    kvc_recorder_lookups(recorder, server->done_ns[count - 1], gets, hits);
     count_outcomes(server, job, first, last);
     kvc_source_complete(server->source, rows->client, server->done_ns, count);
     for (uint32_t i = 0; i < count && kvc_source_fills(server->source); i++) {

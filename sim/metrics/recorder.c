@@ -575,6 +575,34 @@ void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_
     }
 }
 
+void kvc_recorder_answers(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
+                          const double *done_ns, uint32_t count, uint64_t gets, uint64_t hits,
+                          uint32_t *first, uint32_t *last)
+{
+    if (count > 1 || recorder->judged.length_ns > 0 || recorder->multigets != NULL) {
+        kvc_recorder_latencies(recorder, now_ns, sent_ns, done_ns, count);
+        kvc_recorder_completions(recorder, now_ns, sent_ns, done_ns, count, first, last);
+        kvc_recorder_lookups(recorder, done_ns[count - 1], gets, hits);
+        return;
+    }
+    struct kvc_window *window = window_at(recorder, *done_ns);
+    window->timed++;
+    window->latency_ns += *done_ns - *sent_ns;
+    window->completed++;
+    window->gets += gets;
+    window->hits += hits;
+    *first = 0;
+    *last = is_measured(recorder, *done_ns);
+    if (*last > 0) {
+        struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, *done_ns - recorder->from_ns);
+        kvc_histogram_record(&batch->latency, sent_ns, done_ns, 1);
+        batch->completed++;
+        batch->gets += gets;
+        batch->hits += hits;
+    }
+    note_reach(recorder, now_ns, done_ns, 1);
+}
+
 void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead)
 {
     window_at(recorder, now_ns - recorder->window_ns / 2)->lead = lead;
