@@ -149,8 +149,8 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
 {
     const struct kvc_batch *rows = job->rows;
     struct kvc_composed_counts *counts = &job->counts;
-    uint64_t keys_bytes = 0, set_bytes = 0, value_bytes = 0, hits = 0, hots = 0, fetched_rows = 0,
-             fetched_bytes = 0;
+    int64_t keys_bytes = 0, set_bytes = 0, value_bytes = 0, hits = 0, hots = 0, fetched_rows = 0,
+            fetched_bytes = 0;
     for (int op = 0; op < KVC_OP_COUNT; op++) {
         counts->ops[op] = counts->op_bytes[op] = 0;
     }

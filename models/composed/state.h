@@ -113,7 +113,7 @@ enum kvc_composed_event {
 /* Lanes of the event queue for what comes in order. */
 enum { KVC_COMPOSED_ARRIVALS = 1, KVC_COMPOSED_LINKS };
 
-enum { KVC_COMPOSED_PRICES = 8 /* Costs that a stage remembers. */ };
+enum { KVC_COMPOSED_PRICES = 8 /* Costs that a stage remembers, a power of two. */ };
 
 struct kvc_composed_server {
     const struct kvc_scenario *scenario;

@@ -31,7 +31,7 @@ const struct kvc_composed_price *kvc_composed_price_of(struct kvc_composed_serve
     double differs = counts->search_lines + 2 * counts->item_lines + 4 * counts->insert_lines +
                      counts->request_bytes + counts->response_bytes;
     struct kvc_composed_price *price =
-        &server->price[KVC_COMPOSED_PRICES * stage + (uint64_t)differs % KVC_COMPOSED_PRICES];
+        &server->price[KVC_COMPOSED_PRICES * stage + ((int64_t)differs & (KVC_COMPOSED_PRICES - 1))];
     const struct kvc_composed_pace *pace = &server->pace;
     if (price->known && price->pace.core_speed == pace->core_speed &&
         price->pace.gpu_clock == pace->gpu_clock && memcmp(&price->counts, counts, sizeof(*counts)) == 0) {
