@@ -106,6 +106,7 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
         stage->does != 0 && (stage->does & ~(uint32_t)(KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) == 0;
     uint32_t all_of_pool = config->pool[config->stage[i].pool].stages;
     bool defers = stage->background || stage->every > 1; /* Its work is kept by pipeline. */
+    bool copies = place == KVC_COMPOSED_NODE && stage->background;
     const uint32_t all = (1u << KVC_OP_COUNT) - 1;
     bool storage = kvc_composed_is_storage(place), away = kvc_composed_is_away(place);
     bool gpu = place == KVC_COMPOSED_GPU, blocks = gpu && stage->block > 0,
@@ -140,9 +141,10 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
          "in front of the batches, but not on nic.rx, database, flash or node, without every and background"},
         {"queue", stage->queue != 0, !away, "on a device other than database, flash and node"},
         {"of", (stage->of & all) != all, !storage, "on a device other than database and flash"},
-        {"every", stage->every != 1, later, "in a stage that does insert, erase or both, and nothing else"},
-        {"background", stage->background, !away && (later || stage->does == 0),
-         "without operations other than insert and erase, on a device other than database, flash and node"},
+        {"every", stage->every != 1, later || copies,
+         "in a stage that does insert, erase or both, and nothing else, or in the background on node"},
+        {"background", stage->background, copies || (!away && (later || stage->does == 0)),
+         "without operations other than insert and erase, on a device other than database and flash"},
         {"after", stage->after[0] != '\0',
          config->stage[config->stage[i].after].place == KVC_COMPOSED_GPU && config->stage[i].after != i &&
              config->stage[i].first == config->stage[i].last,

@@ -241,8 +241,8 @@ static const struct kvc_option stage_rows[] = {
         "overlap more, and delay each other"),
     KVC_COUNT_ROW(
         kvc_composed_stage_options, "every", every, 1, 1000, "1",
-        "inserts and erases are done in every n-th batch, together; more of them delay writes and make "
-        "larger launches"),
+        "inserts and erases, and copies for another node, are done in every n-th batch, together; more of them delay "
+        "writes and make larger launches or messages"),
     KVC_BOOL_ROW(kvc_composed_stage_options, "background", background, "false",
                  "whether batches go on at once while the stage works for them"),
     KVC_BOOL_ROW(

@@ -358,7 +358,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
             &demands.stage_ns[stage->first]; /* Stages beside each other take what the slowest does. */
         *first_ns = fmax(*first_ns, stage->options->background ? 0 : parts.mean_ns);
         demands.jobs[i] = parts.jobs;
-        if (kvc_composed_is_away(stage->place)) {
+        if (kvc_composed_is_away(stage->place) && !stage->options->background) {
             set_waits(config, mix, i, requests, &demands);
         }
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
@@ -772,7 +772,8 @@ static void add_queues(struct kvc_composed_network *network, const struct kvc_sc
     bool keeps = mix->clients_wait && config->options->spread != KVC_COMPOSED_BY_KEY;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
-        if ((i >= config->batched && !pool->takes_all) || pool->place == KVC_COMPOSED_FLASH) {
+        bool waits = pool->takes_all ? !config->stage[i].options->background : i < config->batched;
+        if (!waits || pool->place == KVC_COMPOSED_FLASH) {
             continue;
         }
         bool storage = pool->takes_all, database = pool->place == KVC_COMPOSED_DATABASE;

@@ -340,6 +340,11 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     bool is_later = server->fixed[stage].defers;
     if (kvc_composed_is_away(at->place)) {
         station->busy++;
+        if (job->is_ghost) { /* Copies for another node that nobody waits for. */
+            job->counts = job->later.counts;
+            job->later.counts = (struct kvc_composed_counts){0};
+            server->pipeline[job->pipeline].ghosts[stage]--;
+        }
         begin_on_storage(server, number, stage, now_ns);
         return;
     }

@@ -557,6 +557,19 @@ static void draw_routes(uint64_t seed, struct composition *drawn)
     drawn->batched += drawn->batched > from;
 }
 
+/* Lets another node get copies in the background, by numbers of its own. */
+static void draw_copies(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "composition copies", 0);
+    for (uint32_t i = 0; i + 1 < drawn->stages; i++) {
+        struct stage *stage = &drawn->stage[i];
+        bool node = is_on(stage, "node");
+        stage->background = stage->background || (node && happens(&rng, 0.5));
+        stage->every = node && stage->background && happens(&rng, 0.5) ? whole(&rng, 2, 8) : stage->every;
+    }
+}
+
 /* Fits the cores of twice the pipelines, or of twice the cores of each, into the machine. */
 static void fit_cores(struct composition *drawn)
 {
@@ -658,6 +671,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_options(&rng, drawn);
     draw_kernels(&kernels, drawn);
     draw_routes(seed, drawn);
+    draw_copies(seed, drawn);
     fit_cores(drawn);
     draw_order(seed, drawn);
     drawn->spread = spreads[kvc_rng_below(&rng, 3)];

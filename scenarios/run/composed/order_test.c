@@ -116,6 +116,32 @@ Test(composition_order, answers_multigets_with_their_last_request)
     kvc_outcome_free(ran);
 }
 
+/* Nobody waits for copies in the background, which reach the other node all the same. */
+Test(composition_order, copies_in_the_background)
+{
+    const char *local = "{ name = 'a', on = 'cpu', cores = 4, ns = 100 },",
+               *waits = "{ name = 'a', on = 'cpu', cores = 4, ns = 100 },\n"
+                        "{ name = 'copy', on = 'node', bytes = 64, ns = 5000 },",
+               *later =
+                   "{ name = 'a', on = 'cpu', cores = 4, ns = 100 },\n"
+                   "{ name = 'copy', on = 'node', bytes = 64, ns = 5000, background = true, every = 4 },";
+    struct kvc_outcome *none = answer("", local, "per_frame = 1,", 2),
+                       *now = answer("", waits, "per_frame = 1,", 2),
+                       *deferred = answer("", later, "per_frame = 1,", 2);
+    double alone_us = kvc_laws_value(none, "latency_mean_us"),
+           waited_us = kvc_laws_value(now, "latency_mean_us"),
+           deferred_us = kvc_laws_value(deferred, "latency_mean_us");
+    double copies = (double)deferred->result.stage[2].served, sent = (double)now->result.stage[2].served;
+    cr_expect(waited_us > alone_us + 5, "%.4g us, %.4g with copies", alone_us, waited_us);
+    cr_expect(deferred_us < 1.1 * alone_us,
+              /* They share the wire. */ "%.4g us, %.4g with copies in the background", alone_us,
+              deferred_us);
+    cr_expect(fabs(copies - sent) <= 0.02 * sent, "%.0f copies, %.0f in the background", sent, copies);
+    kvc_outcome_free(none);
+    kvc_outcome_free(now);
+    kvc_outcome_free(deferred);
+}
+
 /* Limits and orders that have no effect, or stop the store, are refused. */
 Test(composition_order, is_refused_without_an_effect)
 {
