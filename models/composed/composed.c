@@ -221,7 +221,8 @@ static void open_user(struct simulation *simulation, uint32_t number)
     const struct kvc_socket device = simulation->devices[number];
     char name[KVC_NAME_MAX];
     user->device = device;
-    const struct kvc_composed_expected expected = kvc_composed_expect(simulation->scenario);
+    const struct kvc_composed_expected expected =
+        kvc_composed_expect(simulation->scenario, kvc_composed_sent_per_ns(simulation->scenario));
     kvc_composed_server_open(&user->server, simulation->scenario, simulation->stores, replica, number,
                              &expected);
     user->outages.platform = simulation->platform;

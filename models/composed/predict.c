@@ -871,6 +871,48 @@ double kvc_composed_window_ns(const struct kvc_scenario *scenario)
     return scenario->run.duration_ns > 0 ? fmin(window_ns, scenario->run.duration_ns) : window_ns;
 }
 
+/* What the store serves: its capacity, and its rate, by the mean socket [requests/ns]. */
+struct served {
+    double capacity, per_ns;
+};
+
+/* Rates are those of the mean socket, and the fullest one is the first that has no time left. */
+static struct served served_of(const struct kvc_scenario *scenario, const struct kvc_composed_mix *mix)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double capacity = capacity_of(config, mix) / (mix->shard_frac * config->shards);
+    double think_ns = workload->arrival == KVC_ARRIVAL_CLOSED ? workload->think_ns : 0;
+    double per_ns = workload->arrival == KVC_ARRIVAL_CLOSED || mix->saturates
+                        ? waiting_rate(scenario, mix, think_ns, capacity)
+                        : fmin(capacity, kvc_composed_sent_per_ns(scenario));
+    return (struct served){capacity, per_ns};
+}
+
+/* Returns the same with the mix of that rate: what the structures hold within the measured time depends on
+ * the requests that have come, as these depend on what is held. */
+static struct served settle(const struct kvc_scenario *scenario, struct kvc_composed_parts *parts,
+                            struct kvc_composed_mix *mix)
+{
+    enum { ROUNDS = 8 };
+    static const double settled_frac = 1e-3;
+    double per_ns = kvc_composed_sent_per_ns(scenario);
+    struct served served;
+    for (int i = 0; i < ROUNDS; i++) {
+        *mix = kvc_composed_mix_of(scenario, per_ns, parts);
+        served = served_of(scenario, mix);
+        double next = per_ns > 0 ? sqrt(per_ns * served.per_ns) : served.per_ns;
+        const struct kvc_composed_expected expected = kvc_composed_expect(scenario, next);
+        bool settled = fabs(expected.hit_frac - mix->expected.hit_frac) <= settled_frac &&
+                       fabs(expected.hot_frac - mix->expected.hot_frac) <= settled_frac;
+        if (settled) {
+            break;
+        }
+        per_ns = next;
+    }
+    return served;
+}
+
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag)
 {
@@ -878,21 +920,16 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     struct kvc_composed_parts parts;
-    struct kvc_composed_mix mix = kvc_composed_mix_of(scenario, &parts);
+    struct kvc_composed_mix mix;
+    const struct served served = settle(scenario, &parts, &mix);
+    double capacity = served.capacity, per_ns = served.per_ns;
     struct kvc_latency_law law = {
         .assumes = config->batched < config->stages
                        ? "kernels do not wait for each other on a card, and pipelines get equal shares"
                        : "pipelines get equal shares"};
-    /* Rates are those of the mean socket, and the fullest one is the first that has no time left. */
-    double capacity = capacity_of(config, &mix) / (mix.shard_frac * config->shards), per_ns = capacity;
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
          saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
     double think_ns = closed ? workload->think_ns : 0;
-    if (closed || saturates) {
-        per_ns = waiting_rate(scenario, &mix, think_ns, capacity);
-    } else {
-        per_ns = fmin(capacity, kvc_workload_rate_max_mops(workload) * 1e-3 / config->shards);
-    }
     mix = at_rate(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns, true);
     add_parts(&law, config, &mix, &demands, per_ns);

@@ -11,31 +11,52 @@
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/keys/set_cache.h"
 
-/* Returns the share of the GETs that a store of `items` items answers in the middle of the measured time:
- * keys of the preload, of which the most popular ones are the newest, and those that SETs, or GETs that
- * missed, have brought since. The oldest items of a log make room; other stores keep what is popular. The
- * requests of clients that wait are not counted. */
-static double recent_hit_frac(const struct kvc_scenario *scenario, double items)
+enum { MOMENTS = 8 /* Of the measured time, over which shares are means. */ };
+
+/* Returns how many requests of a load came until a moment of the measured time. */
+static double requests_until(const struct kvc_scenario *scenario, double per_ns, int moment)
+{
+    const struct kvc_run *run = &scenario->run;
+    return per_ns * (fmax(run->warmup_ns, 0) + run->duration_ns * (moment + 0.5) / MOMENTS);
+}
+
+/* Returns the share of the GETs that a store of `items` items answers after `requests` requests: keys of the
+ * preload, of which the most popular ones are the newest, and those that SETs, or GETs that missed, have
+ * brought since, without those that were deleted last. The oldest items of a log make room; other stores keep
+ * what is popular. */
+static double hit_frac_after(const struct kvc_scenario *scenario, const struct kvc_set_cache *keys,
+                             double items, double requests)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
-    double passed_ns = fmax(scenario->run.warmup_ns, 0) + scenario->run.duration_ns / 2;
-    double requests =
-        kvc_workload_has_rate(workload) ? kvc_workload_rate_max_mops(workload) * 1e-3 * passed_ns : 0;
     double fill_frac = config->fills ? workload->get_frac : 0, brings_frac = workload->set_frac + fill_frac;
     double missed_frac = config->fills ? 1 - kvc_popularity_mass(workload, fmin(stored, items)) : 0;
     double appends = workload->set_frac + fill_frac * missed_frac, written = fmin(appends * requests, items);
     double left = fmin(stored, config->logs ? items - written : items);
-    double since = appends > 0 ? written / appends : 0;
+    double since = config->logs && appends > 0 ? written / appends : requests;
+    double changes_frac = brings_frac + workload->delete_frac;
+    double brought_frac = changes_frac > 0 ? brings_frac / changes_frac : 0;
+    for (uint32_t i = 0; i < keys->blocks; i++) {
+        const struct kvc_popularity_block *block = &keys->block[i].keys;
+        double preloaded = fmin(fmax(left, 0) / block->keys, 1);
+        double unchanged = exp(-changes_frac * block->mass / block->keys * since);
+        hits += block->mass * (brought_frac + (preloaded - brought_frac) * unchanged);
+        left -= block->keys;
+    }
+    return hits;
+}
+
+/* Returns the share of the GETs that a store of `items` items answers within the measured time. */
+static double recent_hit_frac(const struct kvc_scenario *scenario, double items, double per_ns)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
     struct kvc_set_cache keys;
     kvc_set_cache_list(&keys, workload);
-    for (uint32_t i = 0; i < keys.blocks; i++) {
-        const struct kvc_popularity_block *block = &keys.block[i].keys;
-        double preloaded = fmin(fmax(left, 0) / block->keys, 1);
-        double appended = -expm1(-brings_frac * block->mass / block->keys * since);
-        hits += block->mass * (preloaded + (1 - preloaded) * appended);
-        left -= block->keys;
+    for (int i = 0; i < MOMENTS; i++) {
+        hits += hit_frac_after(scenario, &keys, items, requests_until(scenario, per_ns, i)) / MOMENTS;
     }
     kvc_set_cache_close(&keys);
     if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
@@ -55,48 +76,78 @@ static double load_frac_of(const struct kvc_scenario *scenario)
     return config->index != NULL ? fmin(fmin(keys, kvc_composed_items(config)) / config->slots, 1) : 0;
 }
 
-static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac)
+static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
     if (config->index == NULL) {
         return 1;
     }
     double items = config->has_values ? floor(config->value_bytes / config->means.item_bytes) : config->slots;
-    bool recent = (config->logs || config->fills) && scenario->workload.arrival != KVC_ARRIVAL_TRACE;
-    double held = recent ? recent_hit_frac(scenario, config->shards * fmin(items, config->slots))
-                         : kvc_shards_hit_frac(&scenario->workload, config->shards * config->slots,
-                                               config->shards * items);
+    bool indexed = config->logs && (double)workload->keys <= config->shards * config->slots;
+    items = config->shards * (indexed ? items : fmin(items, config->slots)); /* A log has dead ones, too. */
+    bool deletes = workload->delete_frac > 0 && (double)workload->keys <= items;
+    bool recent = (config->logs || config->fills || deletes) && workload->arrival != KVC_ARRIVAL_TRACE;
+    double held = recent ? recent_hit_frac(scenario, items, per_ns)
+                         : kvc_shards_hit_frac(workload, config->shards * config->slots, items);
     return held * kvc_composed_index_lines(config->index, kvc_composed_pairs_of(config), load_frac).kept;
 }
 
-/* Returns the share of the GETs that the hot tier answers. CLOCK keeps about what LRU would. A key is in the
- * tier if the tier has taken it since it was last changed. Without fills, what the preload left stays. */
-static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac)
+/* Returns the share of the GETs that the hot tier answers within the measured time. The preload leaves the
+ * most popular keys in it. A key is there if the tier has taken it since it was last changed; CLOCK keeps
+ * about what LRU would. */
+static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac, double per_ns)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    double items = config->hot_items * config->shards, share = 0;
-    double taken = workload->get_frac * config->options->hot.admit,
+    bool fills = (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0;
+    double items = config->hot_items * config->shards, share = 0, hots = 0;
+    double taken = fills ? workload->get_frac * config->options->hot.admit : 0,
            changed = workload->set_frac + workload->delete_frac;
     if (!config->has_hot || workload->get_frac <= 0) {
         return 0;
     }
     if (workload->arrival == KVC_ARRIVAL_TRACE) {
         share = kvc_shards_hit_frac(workload, INFINITY, items);
-    } else if ((kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0) {
-        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
-        kvc_reuse_shares(workload, &reuse, &items, 1, &share);
-    } else {
-        share = kvc_popularity_mass(workload, items);
+        return fmin(share * taken / fmax(taken + changed, 1e-300), hit_frac);
     }
-    return fmin(share * taken / (taken + changed), hit_frac);
+    if (taken > 0) { /* Keys that were changed leave their room to others. */
+        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
+        double room = items * (taken + changed) / taken;
+        kvc_reuse_shares(workload, &reuse, &room, 1, &share);
+        share *= hit_frac * taken / (taken + changed);
+    }
+    double before = kvc_popularity_mass(workload, items);
+    double evicts = fmax(taken * (1 - before) - changed * before, 0) / items;
+    struct kvc_set_cache keys;
+    kvc_set_cache_list(&keys, workload);
+    for (int i = 0; i < MOMENTS; i++) {
+        double requests = requests_until(scenario, per_ns, i), left = items;
+        for (uint32_t j = 0; j < keys.blocks; j++) {
+            const struct kvc_popularity_block *block = &keys.block[j].keys;
+            double preloaded = fmin(fmax(left, 0) / block->keys, 1);
+            double leaves = (taken + changed) * block->mass / block->keys + evicts;
+            hots += block->mass * (share + (preloaded - share) * exp(-leaves * requests)) / MOMENTS;
+            left -= block->keys;
+        }
+    }
+    kvc_set_cache_close(&keys);
+    return fmin(hots, hit_frac);
 }
 
-struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario)
+double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario)
+{
+    const struct kvc_workload *workload = &scenario->workload;
+    double mops = kvc_workload_has_rate(workload) ? kvc_workload_rate_max_mops(workload) : 0;
+    return mops * 1e-3 / kvc_composed_config_of(scenario)->shards;
+}
+
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns)
 {
     struct kvc_composed_expected expected = {.load_frac = load_frac_of(scenario)};
-    expected.hit_frac = hit_frac_of(scenario, expected.load_frac);
-    expected.hot_frac = hot_frac_of(scenario, expected.hit_frac);
+    double shards = kvc_composed_config_of(scenario)->shards;
+    expected.hit_frac = hit_frac_of(scenario, expected.load_frac, shards * per_ns);
+    expected.hot_frac = hot_frac_of(scenario, expected.hit_frac, shards * per_ns);
     return expected;
 }
 
@@ -463,12 +514,12 @@ uint32_t kvc_composed_mix_paths(const struct kvc_composed_config *config, const 
     return paths;
 }
 
-struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario, double per_ns,
                                             struct kvc_composed_parts *parts)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
-    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario)};
+    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario, per_ns)};
     memset(parts->all, 0, sizeof(parts->all));
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
@@ -505,7 +556,8 @@ void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_composed_parts parts;
-    const struct kvc_composed_mix mix = kvc_composed_mix_of(scenario, &parts);
+    const struct kvc_composed_mix mix =
+        kvc_composed_mix_of(scenario, kvc_composed_sent_per_ns(scenario), &parts);
     for (uint32_t i = 0; i < config->stages; i++) {
         share_frac[i] = kvc_composed_mix_counts(config, &mix, i, 1).requests;
     }

@@ -62,12 +62,17 @@ struct kvc_composed_mix {
     const struct kvc_composed_parts *of;
 };
 
-/* Returns the shares of the GETs that hit in the long run, and how full the index is when the run begins. */
-struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario);
+/* Returns the rate at which a socket gets its requests [requests/ns]; 0: its clients wait, and it is unknown.
+ */
+double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario);
 
-/* Returns the mix of a scenario, which refers to *parts; its frames and evictions depend on the rate and are
- * left out. */
-struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
+/* Returns the shares of the GETs that hit within the measured time of a socket that serves per_ns requests,
+ * and how full the index is when the run begins. */
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns);
+
+/* Returns the mix of a scenario whose sockets serve per_ns requests, which refers to *parts; its frames and
+ * evictions depend on the rate and are left out. */
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario, double per_ns,
                                             struct kvc_composed_parts *parts);
 
 /* Returns the time from the beginning of a run after which a socket that serves per_ns requests has full

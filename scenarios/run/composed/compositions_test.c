@@ -291,7 +291,7 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
     double latency_us = predicted->result.predicted.mean_us;
     kvc_outcome_free(predicted);
     /* Four rounds of the clients, unless these are too many requests to simulate. */
-    double duration_us = fmin(fmax(2e3, 4 * latency_us), fmax(3e4, 5e4 / findings->predicted_mops));
+    double duration_us = fmin(fmax(2e3, 4 * latency_us), fmax(3e4, 1e6 / findings->predicted_mops));
     hold_under_load(findings, seed, findings->capacity_mops, duration_us);
     hold_saturated(findings, seed, kinds, duration_us);
     return KVC_OK;
