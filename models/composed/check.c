@@ -650,12 +650,8 @@ static enum kvc_status check_spread(const struct kvc_composed_config *config, st
 static enum kvc_status check_cores(const struct kvc_composed_config *config, enum kvc_composed_place place,
                                    const struct kvc_cpu *cpu, struct kvc_diag *diag)
 {
-    uint64_t cores = 0, most = cpu != NULL ? cpu->cores * cpu->threads_per_core : UINT64_MAX;
-    for (uint32_t i = 0; i < config->pools; i++) {
-        cores += config->pool[i].place == place
-                     ? (uint64_t)config->pool[i].servers * config->pool[i].cores * config->pipelines
-                     : 0;
-    }
+    uint64_t cores = kvc_composed_threads(config, place),
+             most = cpu != NULL ? cpu->cores * cpu->threads_per_core : UINT64_MAX;
     if (cores > most) {
         return FAIL(
             "system.pipelines: found %u with %llu cores in all stages together, %s \"%s\" has %llu hardware "

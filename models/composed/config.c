@@ -83,6 +83,16 @@ static uint32_t partner_of(const struct kvc_composed_options *options, uint32_t 
     return stage;
 }
 
+uint64_t kvc_composed_threads(const struct kvc_composed_config *config, enum kvc_composed_place place)
+{
+    uint64_t threads = 0;
+    for (uint32_t i = 0; i < config->pools; i++) {
+        const struct kvc_composed_pool *pool = &config->pool[i];
+        threads += pool->place == place ? (uint64_t)pool->servers * pool->cores * config->pipelines : 0;
+    }
+    return threads;
+}
+
 static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t number, struct kvc_diag *diag)
 {
     const struct kvc_composed_options *options = config->options;
@@ -657,6 +667,9 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
     if (status == KVC_OK) {
         status = find_batched(config, diag);
     }
+    config->thread_cores =
+        (double)config->cpu->cores /
+        fmax((double)kvc_composed_threads(config, KVC_COMPOSED_CPU), (double)config->cpu->cores);
     config->fills = fills(config, kvc_composed_has_values(options));
     if (status != KVC_OK) {
         return status;

@@ -265,8 +265,10 @@ struct kvc_composed_config {
     const struct kvc_fpga *fpga;
     const struct kvc_database *database;
     const struct kvc_flash *flash;
-    double core_speed;  /* Speed of the cores at the scenario's clock, relative to their fastest. */
-    uint32_t gpu_clock; /* Clock pair of the GPU at the start. */
+    double thread_cores; /* Cores of a hardware thread: 1, or fewer if stages use more threads than there are
+                            cores. */
+    double core_speed;   /* Speed of the cores at the scenario's clock, relative to their fastest. */
+    uint32_t gpu_clock;  /* Clock pair of the GPU at the start. */
     uint32_t shards, pipelines;
     uint32_t stages, pools;
     struct kvc_composed_stage stage[KVC_COMPOSED_STAGES_MAX];
@@ -359,6 +361,9 @@ int kvc_composed_memory_of(const struct kvc_composed_config *config, uint32_t st
 /* Sets whether what a stage does on an index, and on items, is in the memory behind CXL. */
 void kvc_composed_find_far(const struct kvc_composed_config *config, const struct kvc_composed_stage *stage,
                            bool *index, bool *values);
+
+/* Returns the hardware threads that stages on a place use. */
+uint64_t kvc_composed_threads(const struct kvc_composed_config *config, enum kvc_composed_place place);
 
 /* Whether a stage works on the card. */
 bool kvc_composed_on_card(const struct kvc_composed_config *config);

@@ -161,6 +161,7 @@ static struct kvc_composed_cost core_cost(const struct kvc_composed_config *conf
     double core_ns = compute_ns + stall_ns;
     return (struct kvc_composed_cost){.busy_ns = core_ns / at_once,
                                       .core_ns = core_ns,
+                                      .issue_ns = on_card || config->thread_cores >= 1 ? 0 : compute_ns,
                                       .channel_ns = on_card ? 0 : channel_ns,
                                       .cxl_ns = cxl_ns,
                                       .card_ns = on_card ? channel_ns : 0};

@@ -40,6 +40,7 @@ struct kvc_composed_cost {
     double busy_ns;    /* Time for which it occupies a server; on a GPU, that of its kernel alone [ns]. */
     double latency_ns; /* Time after it until the batch reaches the next stage [ns]. */
     double core_ns;    /* CPU: time of all cores that share the batch [ns]. */
+    double issue_ns;   /* CPU: time of these in which a thread needs the issue slots of a shared core [ns]. */
     double root_ns;    /* Links: time for which it occupies the root complex in its direction [ns]. */
     double channel_ns; /* Time for which it occupies channels of host memory, summed over them [ns]. */
     double cxl_ns;     /* The same of the memory behind CXL, spread over its channels [ns]. */

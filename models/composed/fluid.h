@@ -1,11 +1,12 @@
-/* Devices that all jobs of a server share, as fluids: host memory, that behind CXL, the card's memory and its
- * packets on PCIe, the directions of the root complex, and the wire to the clients. Work comes to a device
- * while a job is served, and waits there in line if more comes than the device serves. A job ends when the
- * devices that it needs have done its part. */
+/* Devices that all jobs of a server share, as fluids: cores of hyper-threads, host memory, that behind CXL,
+ * the card's memory and its packets on PCIe, the directions of the root complex, and the wire to the clients.
+ * Work comes to a device while a job is served, and waits there in line if more comes than the device serves.
+ * A job ends when the devices that it needs have done its part. */
 #ifndef KVC_MODELS_COMPOSED_FLUID_H
 #define KVC_MODELS_COMPOSED_FLUID_H
 
 enum kvc_composed_shared {
+    KVC_COMPOSED_ISSUE,       /* Issue slots of the cores, if hardware threads share them. */
     KVC_COMPOSED_MEMORY,      /* Channels of host memory. */
     KVC_COMPOSED_ROOT_IN,     /* Root complex, towards memory. */
     KVC_COMPOSED_ROOT_OUT,    /* Root complex, from memory. */

@@ -41,8 +41,9 @@ static double device_frac(const struct kvc_scenario *scenario, const struct kvc_
     double busy = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
-        double servers =
-            place == KVC_COMPOSED_CPU ? (double)pool->servers * pool->cores * config->pipelines : 1;
+        double servers = place == KVC_COMPOSED_CPU
+                             ? config->thread_cores * (double)pool->servers * pool->cores * config->pipelines
+                             : 1;
         busy += pool->place == place ? result->stage[i].utilization_frac * servers : 0;
     }
     return fmin(busy / (place == KVC_COMPOSED_CPU ? (double)config->cpu->cores : 1), 1);

@@ -43,8 +43,9 @@ struct demands {
     double waits_frac[KVC_COMPOSED_STAGES_MAX];   /* Storage: share of the requests that wait for it. */
     double waits_ns[KVC_COMPOSED_STAGES_MAX];     /* Storage: how long they do. */
     double jobs[KVC_COMPOSED_STAGES_MAX];         /* Jobs of a stage for a batch. */
-    double card_ns, memory_ns;     /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
-    double root_ns[2];             /* Time of the root complex, to memory and from it [ns]. */
+    double card_ns, memory_ns; /* Time of the GPU and, spread over them, of the memory's channels [ns]. */
+    double root_ns[2];         /* Time of the root complex, to memory and from it [ns]. */
+    double issue_ns;           /* Time of the cores, if hardware threads share them, spread over them [ns]. */
     double card_memory_ns, dma_ns; /* Time of the card's memory and of its PCIe links [ns]. */
     double cxl_ns;                 /* Time of the memory behind CXL [ns]. */
     double batched_ns;             /* The longest of those of batches. */
@@ -150,6 +151,7 @@ static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_c
 {
     sum->busy_ns += chance * cost->busy_ns;
     sum->latency_ns += chance * cost->latency_ns;
+    sum->issue_ns += chance * cost->issue_ns;
     sum->channel_ns += chance * cost->channel_ns;
     sum->root_ns += chance * cost->root_ns;
     sum->cxl_ns += chance * cost->cxl_ns;
@@ -363,6 +365,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         }
         demands.pool_ns[stage->pool] += demands.busy_ns[i] / servers;
         demands.card_ns += cost.kernel.amount_ns / requests;
+        demands.issue_ns += cost.issue_ns / (double)config->cpu->cores / requests;
         demands.memory_ns += cost.channel_ns / config->host_cores.channels / requests;
         bool out = stage->place == KVC_COMPOSED_NIC_TX || stage->place == KVC_COMPOSED_PCIE_DOWN;
         demands.root_ns[out] += cost.root_ns / requests;
@@ -399,6 +402,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         demands.buffers_ns = inside_ns / (buffers * batch);
     }
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
+    demands.slowest_ns = fmax(demands.slowest_ns, demands.issue_ns);
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.root_ns[0], demands.root_ns[1]));
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_memory_ns, demands.dma_ns));
     demands.slowest_ns = fmax(demands.slowest_ns, demands.cxl_ns);

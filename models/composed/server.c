@@ -881,7 +881,6 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
             bool core = kvc_composed_has_cores(at->place);
             count_work(server, &server->station[job->station], event->unit, wait_ns);
             server->place_ns[at->place] += core ? wait_ns * server->config->pool[at->pool].cores : 0;
-            server->memory_wait_ns += core ? wait_ns : 0;
             kvc_events_add(&server->events, now_ns + wait_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
             break;
         }

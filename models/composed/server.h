@@ -5,6 +5,9 @@
  * them: the wire takes what comes as a fluid, so that a batch is answered over the time in which it is
  * served.
  *
+ * Hardware threads share the issue slots of their cores if stages use more of them than there are cores
+ * (sim/devices/cpu.h).
+ *
  * Like a NIC of KV-Direct (models/kvdirect/processor.h), the server handles its own events up to the engine's
  * time. Its clock stands still while it is stopped.
  *

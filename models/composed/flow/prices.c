@@ -9,6 +9,7 @@ static void share(const struct kvc_composed_config *config, uint32_t stage, stru
     enum kvc_composed_place place = config->stage[stage].place;
     bool in = place == KVC_COMPOSED_NIC_RX || place == KVC_COMPOSED_PCIE_UP;
     const double work_ns[KVC_COMPOSED_SHARED] = {
+        [KVC_COMPOSED_ISSUE] = cost->issue_ns / (double)config->cpu->cores,
         [KVC_COMPOSED_MEMORY] = cost->channel_ns / config->host_cores.channels,
         [KVC_COMPOSED_CARD_MEMORY] =
             cost->card_ns > 0 ? cost->card_ns / kvc_composed_card_memory_of(config).channels : 0,

@@ -34,14 +34,16 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
     const uint32_t memory =
         1u << KVC_COMPOSED_MEMORY | 1u << KVC_COMPOSED_CXL_MEMORY | 1u << KVC_COMPOSED_CARD_MEMORY;
     bool core = kvc_composed_has_cores(server->config->stage[stage].place);
-    uint32_t waits = core ? memory : ~(1u << KVC_COMPOSED_WIRE);
-    double wait_ns = 0;
+    uint32_t waits = core ? memory | 1u << KVC_COMPOSED_ISSUE : ~(1u << KVC_COMPOSED_WIRE);
+    double wait_ns = 0, memory_ns = 0;
     for (uint32_t left = job->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
         double left_ns = kvc_composed_fluid_end(&server->fluid[i], now_ns, job->share[i]);
         wait_ns = (waits >> i & 1) != 0 && left_ns > wait_ns ? left_ns : wait_ns;
+        memory_ns = (memory >> i & 1) != 0 && left_ns > memory_ns ? left_ns : memory_ns;
         job->share[i] = 0;
     }
     job->shares = 0;
+    server->memory_wait_ns += core && memory_ns > nothing_ns ? memory_ns : 0;
     return wait_ns > nothing_ns ? wait_ns : 0;
 }
