@@ -40,7 +40,6 @@ struct user {
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Whether the server was stopped when the latest slice ended. */
-    struct kvc_answers none;
 };
 
 /* Counters of all servers since they were opened. */
@@ -255,7 +254,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
         (struct kvc_slice_server){.slices = &simulation->slices,
                                   .next = last ? NULL : &simulation->servers[number + 1],
                                   .number = number,
-                                  .answers = &user->none,
+                                  .answers = &user->server.sent,
                                   .advance = advance,
                                   .share = share,
                                   .busy = set_busy,
@@ -459,7 +458,6 @@ static void close_simulation(void *state)
         kvc_slice_mover_close(&user->gpu);
         kvc_composed_policy_close(user->server.policy);
         kvc_composed_state_close(&user->server);
-        kvc_answers_free(&user->none);
     }
     free(simulation->users);
     free(simulation->servers);

@@ -431,18 +431,16 @@ static struct kvc_composed_station *take_job(struct kvc_composed_server *server,
                                              struct kvc_composed_station *station, uint32_t *number,
                                              uint32_t *stage)
 {
-    uint32_t stages = server->config->pool[station->pool].stages;
+    const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
+    uint32_t stages = pool->stages & server->sharing;
     struct kvc_ring *queue = kvc_composed_first_queue(station);
     struct kvc_composed_station *from = station;
-    for (; queue == NULL && stages != 0; stages &= stages - 1) {
-        struct kvc_ring *shared = &server->shared[__builtin_ctz(stages)];
-        if (shared->count > 0) {
-            queue = shared;
-            job_of(server, (uint32_t)kvc_ring_first(queue)->value)->pipeline = station->pipeline;
-            from = kvc_composed_station_of(server, (uint32_t)__builtin_ctz(stages), 0);
-        }
+    if (queue == NULL && stages != 0) {
+        queue = &server->shared[__builtin_ctz(stages)];
+        job_of(server, (uint32_t)kvc_ring_first(queue)->value)->pipeline = station->pipeline;
+        from = kvc_composed_station_of(server, (uint32_t)__builtin_ctz(stages), 0);
     }
-    if (queue == NULL) {
+    if (queue == NULL && pool->steals) {
         from = kvc_composed_victim(server, station);
         queue = from != NULL ? kvc_composed_first_queue(from) : NULL;
     }
@@ -456,6 +454,7 @@ static struct kvc_composed_station *take_job(struct kvc_composed_server *server,
     from->queued -= !is_shared;
     job_of(server, *number)->steal_ns = stolen ? server->config->stage[*stage].options->steal_ns : 0;
     join_burst(server, from, queue, *number, *stage);
+    server->sharing &= ~(is_shared && queue->count == 0 ? 1u << *stage : 0);
     return from;
 }
 

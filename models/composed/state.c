@@ -113,6 +113,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     kvc_composed_structures_close(&server->structures);
     kvc_composed_storage_close(&server->storage);
     kvc_events_free(&server->events);
+    kvc_answers_free(&server->sent);
     kvc_gpu_streams_free(server->gpu);
     kvc_rss_close(server->rss);
     free(server->job);

@@ -14,6 +14,7 @@
 #include "sim/base/rng.h"
 #include "sim/devices/gpu_streams.h"
 #include "sim/devices/nic.h"
+#include "sim/run/answers.h"
 #include "sim/run/replica.h"
 #include "sim/workload/source/source.h"
 
@@ -128,6 +129,7 @@ struct kvc_composed_server {
     struct kvc_composed_fixed fixed[KVC_COMPOSED_STAGES_MAX];
     struct kvc_composed_pipeline *pipeline;
     struct kvc_ring shared[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that any pipeline may serve. */
+    uint32_t sharing;                                /* A bit for each stage that has such jobs. */
     struct kvc_composed_storage storage;
     struct kvc_gpu_streams *gpu;
     uint32_t streams;
@@ -143,8 +145,9 @@ struct kvc_composed_server {
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t offers;                       /* Frames that the source was asked for. */
-    uint64_t in_flight;                    /* Requests in the server. */
-    double memory_wait_ns; /* Time for which cores have waited because memory is saturated [ns]. */
+    struct kvc_answers sent; /* Requests that came, and are recorded with the slice; answers are not in it. */
+    uint64_t in_flight;      /* Requests in the server. */
+    double memory_wait_ns;   /* Time for which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
     struct kvc_composed_price *price; /* The latest of each stage. */
     double answer_bytes, answer_ns;   /* The latest frame of answers, and its time on the wire [ns]. */

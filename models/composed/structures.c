@@ -406,14 +406,17 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
 {
     const struct kvc_composed_config *config = structures->config;
     uint32_t reads = KVC_COMPOSED_COMPARE | KVC_COMPOSED_READ;
+    /* Whether it has anything to write, insert or erase. */
+    bool changes = job->evicted_count > 0 || job->counts.filled > 0 ||
+                   job->counts.ops[KVC_OP_GET] < job->counts.requests;
     bool timed = job->rows->count >= TIMED || structures->calls++ % TIMED == 0;
     uint64_t started = timed ? kvc_clock_ticks() : 0, stands_for = job->rows->count >= TIMED ? 1 : TIMED;
     *counts = job->counts;
-    if ((does & KVC_COMPOSED_WRITE) != 0) {
+    if ((does & KVC_COMPOSED_WRITE) != 0 && changes) {
         write_items(structures, job, counts);
     }
     search_all(structures, job, does, counts);
-    if ((does & (KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) != 0) {
+    if ((does & (KVC_COMPOSED_INSERT | KVC_COMPOSED_ERASE)) != 0 && (changes || writes != NULL)) {
         struct kvc_composed_writes *all = writes != NULL ? writes : &structures->now;
         if (writes == NULL || !due) { /* What is due later has been listed before. */
             list_writes(structures, job, does, all);

@@ -61,7 +61,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
         job->hot[i] = job->route[i] = 0;
     }
     choose_routes(server, job);
-    kvc_recorder_offered(&server->replica->recorder, rows->sent_ns, count);
+    kvc_answers_offer(&server->sent, rows->sent_ns, count);
     kvc_composed_structures_keep(&server->structures, job, 0);
     kvc_composed_job_count(job, config);
     job->pipeline = pipeline_of(server, rows);

@@ -65,6 +65,7 @@ void kvc_composed_queue(struct kvc_composed_server *server, struct kvc_composed_
     const struct kvc_composed_fixed *fixed = &server->fixed[stage];
     if (fixed->is_shared) {
         kvc_ring_push(&server->shared[stage], number, stage);
+        server->sharing |= 1u << stage;
     } else {
         kvc_ring_push(&station->queue[fixed->priority], number, stage);
         station->queued++;
