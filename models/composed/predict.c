@@ -731,7 +731,7 @@ static struct kvc_flash_load flash_load(const struct kvc_composed_config *config
 }
 
 /* Adds the queues of the chips, where reads wait for each other, and for programs and erases, which take
- * longer. */
+ * longer, and of the channels, which carry a page at a time. */
 static void add_chips(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                       const struct kvc_composed_mix *mix, double per_ns)
 {
@@ -755,7 +755,7 @@ static void add_chips(struct kvc_composed_network *network, const struct kvc_sce
     if (all <= 0) {
         return;
     }
-    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_IN_LINE,
+    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_PARALLEL,
                                             .name = "the chips of the flash",
                                             .servers = 1,
                                             .job_ns = sum_ns / all,
@@ -764,7 +764,17 @@ static void add_chips(struct kvc_composed_network *network, const struct kvc_sce
                                             .share = 1.0 / kvc_flash_chips(flash),
                                             .equals_frac = 1,
                                             .visits = load.reads};
-    kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight, 0);
+    kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight);
+    double carried = load.reads + load.programs, channels = kvc_flash_channels(flash);
+    const struct kvc_latency_queue buses = {.group = KVC_LATENCY_IN_LINE,
+                                            .name = "the channels of the flash",
+                                            .servers = 1,
+                                            .job_ns = busy.channels_ns * channels / fmax(carried, 1e-300),
+                                            .utilization_frac = per_ns * busy.channels_ns,
+                                            .share = 1 / channels,
+                                            .equals_frac = 1,
+                                            .visits = load.reads};
+    kvc_composed_network_add(network, &scenario->workload, &buses, mix->in_flight);
 }
 
 /* Adds the queues of frames, and of requests in front of storage. Clients keep to a pipeline, unless keys
@@ -796,7 +806,7 @@ static void add_queues(struct kvc_composed_network *network, const struct kvc_sc
             .share = jobs * (common || keeps ? 1 : 1.0 / config->pipelines),
             .equals_frac = 1,
             .visits = jobs};
-        kvc_composed_network_add(network, &scenario->workload, &queue, customers, 1u << i);
+        kvc_composed_network_add(network, &scenario->workload, &queue, customers);
     }
 }
 

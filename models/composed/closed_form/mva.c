@@ -21,7 +21,7 @@ static struct kvc_latency_wait closed_wait(const struct kvc_latency_queue *queue
 }
 
 void kvc_composed_network_add(struct kvc_composed_network *network, const struct kvc_workload *workload,
-                              const struct kvc_latency_queue *queue, double customers, uint32_t stages)
+                              const struct kvc_latency_queue *queue, double customers)
 {
     if (!(queue->job_ns > 0 && queue->utilization_frac > 0)) {
         return;
@@ -29,9 +29,8 @@ void kvc_composed_network_add(struct kvc_composed_network *network, const struct
     if (network->queues == KVC_COMPOSED_QUEUES_MAX) {
         KVC_BUG("more than %d queues", KVC_COMPOSED_QUEUES_MAX);
     }
-    network->wait[network->queues] =
+    network->wait[network->queues++] =
         isinf(customers) ? kvc_latency_wait_of(workload, queue) : closed_wait(queue, customers);
-    network->stages[network->queues++] = stages;
 }
 
 void kvc_composed_network_wait(const struct kvc_composed_network *network, struct kvc_latency_law *law)
@@ -53,15 +52,6 @@ double kvc_composed_network_ns(const struct kvc_composed_network *network)
     }
     for (int i = 0; i < KVC_LATENCY_GROUPS; i++) {
         sum_ns += longest_ns[i];
-    }
-    return sum_ns;
-}
-
-double kvc_composed_network_stage_ns(const struct kvc_composed_network *network, uint32_t stage)
-{
-    double sum_ns = 0;
-    for (uint32_t i = 0; i < network->queues; i++) {
-        sum_ns += (network->stages[i] >> stage & 1) != 0 ? network->wait[i].mean_ns : 0;
     }
     return sum_ns;
 }

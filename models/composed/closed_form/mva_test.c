@@ -27,8 +27,7 @@ static double wait_ns(const struct circle *circle, double per_ns)
 {
     struct kvc_composed_network network = {0};
     const struct kvc_latency_queue queue = queue_of(circle, per_ns);
-    kvc_composed_network_add(&network, NULL, &queue, circle->customers, 1);
-    cr_expect_float_eq(kvc_composed_network_stage_ns(&network, 0), kvc_composed_network_ns(&network), 1e-9);
+    kvc_composed_network_add(&network, NULL, &queue, circle->customers);
     return kvc_composed_network_ns(&network);
 }
 
@@ -124,9 +123,9 @@ Test(composed_mva, lets_customers_of_constant_times_keep_their_distances)
     struct kvc_latency_queue queue = queue_of(&circle, 0.009);
     queue.job_cv2 = 0;
     queue.share = 1;
-    kvc_composed_network_add(&network, NULL, &queue, 10, 1);
+    kvc_composed_network_add(&network, NULL, &queue, 10);
     cr_expect_float_eq(kvc_composed_network_ns(&network), 0, 1e-12);
     queue.share = 0.5; /* Keys choose one of two such queues. */
-    kvc_composed_network_add(&network, NULL, &queue, 10, 1);
+    kvc_composed_network_add(&network, NULL, &queue, 10);
     cr_expect_gt(kvc_composed_network_ns(&network), 10);
 }
