@@ -5,7 +5,6 @@
 # Usage: twins_test.sh KVCAST             compares all lines of twins.txt
 #        twins_test.sh KVCAST --capacity  compares what `kvcast capacity` finds instead, which takes minutes
 #        twins_test.sh KVCAST --speed     compares simulated requests per second of CPU time instead, as medians of 5 runs
-#        twins_test.sh KVCAST --closed-form [NAME]  compares the closed form of all compositions, or of one, with their own simulation
 set -euo pipefail
 kvcast=$(realpath "$1")
 mode=${2:-}
@@ -74,65 +73,6 @@ compare_speeds() {
     rm "$results/our_speeds" "$results/their_speeds"
     row speed "$theirs" "$ours" "$(awk -v a="$ours" -v b="$theirs" 'BEGIN { e = (a / b - 1) * 100; print e < 0 ? e : 0 }')" 20
 }
-
-# Prints how far the closed form of the composition is from its simulation: form LOAD SETTINGS...
-form() {
-    answer "$results/run" run "composed/$composition" workload.arrival=saturate "${@:2}"
-    answer "$results/predict" predict "composed/$composition" workload.arrival=saturate "${@:2}"
-    jq -rn --arg load "$1" --slurpfile ran "$results/run" --slurpfile predicted "$results/predict" '
-        def values: .throughput_mops.mean, .latency_us.mean, (.latency_us.percentiles | map(select(.p == 0.99).us)[0]);
-        [$ran[0] | values] as $ran | [$predicted[0] | values] as $predicted |
-        [$load, $ran[], (range(3) | if $predicted[.] == null then "-" else ($predicted[.] / $ran[.] - 1) * 100 end)] | @tsv' |
-        tee -a "$results/errors" |
-        awk -F'\t' -v name="$composition" '{
-            printf "%-24s %-14s %10.4g %10.4g %10.4g", name, $1, $2, $3, $4
-            for (i = 5; i <= 7; i++) printf $i == "-" ? "%9s " : "%9.1f%%", $i
-            print "" }'
-}
-
-# Loads of all kinds, relative to the saturated throughput and to the clients that keep as many requests in the store as there are under
-# a third of the load: a fifth of them, as many, and five times as many; then clients that pause for three times the latency.
-compare_closed_form() {
-    local mops few think
-    form saturated
-    mops=$(jq .throughput_mops.mean "$results/run")
-    of() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a * b }'; }
-    clients() { awk -v a="$1" -v b="$2" 'BEGIN { n = a * b; printf "%.0f", n < 1 ? 1 : n }'; }
-    form "load 60 %" workload.arrival.poisson_mops="$(of "$mops" 0.6)"
-    form "load 90 %" workload.arrival.poisson_mops="$(of "$mops" 0.9)"
-    form "load 30 %" workload.arrival.poisson_mops="$(of "$mops" 0.3)"
-    few=$(of "$mops" "$(jq .latency_us.mean "$results/run")")
-    think=$(of 3 "$(jq .latency_us.mean "$results/run")")us
-    for times in 0.2 1 5; do
-        form "clients $times" workload.arrival.clients="$(clients "$few" "$times")"
-    done
-    for times in 2 4; do
-        form "pauses $times" workload.arrival.clients="$(clients "$few" "$times")" workload.arrival.think="$think"
-    done
-}
-
-# Prints the means and medians of the errors, by kind of load.
-sum_up() {
-    printf '\n%-39s %21s %21s %21s\n' "means and medians of the errors" throughput mean p99
-    for kind in saturated load clients pauses; do
-        printf '%-39s' "$kind"
-        for column in 5 6 7; do
-            awk -F'\t' -v kind="$kind" -v i="$column" 'index($1, kind) == 1 && $i != "-" { print $i < 0 ? -$i : $i }' "$results/errors" |
-                sort -g | awk '{ v[NR] = $1; sum += $1 } END { printf " %10.1f%% %8.1f%%", sum / NR, v[int((NR + 1) / 2)] }'
-        done
-        echo
-    done
-}
-
-if [ "$mode" = --closed-form ]; then
-    printf '%-24s %-14s %10s %10s %10s %9s %9s %9s\n' composition load Mops "mean us" "p99 us" errors: mean p99
-    for scenario in "$scenarios"/composed/${3:-*.lua}; do
-        composition=$(basename "$scenario")
-        compare_closed_form
-    done
-    sum_up
-    exit
-fi
 
 printf '%-24s %-46s %10s %10s %8s\n' composition "settings, value" built-in composed error
 while IFS='|' read -r composition built both own differs; do
