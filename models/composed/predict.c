@@ -18,11 +18,13 @@
 #include "models/composed/predict.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/closed_form/mva.h"
+#include "models/composed/closed_form/reads.h"
 #include "models/composed/resources.h"
 #include "models/composed/closed_form/waits.h"
 #include "models/latency.h"
@@ -712,71 +714,6 @@ static void add_parts(struct kvc_latency_law *law, const struct kvc_composed_con
     }
 }
 
-/* Returns the operations of flash for a request of the load. */
-static struct kvc_flash_load flash_load(const struct kvc_composed_config *config,
-                                        const struct kvc_composed_mix *mix)
-{
-    struct kvc_flash_load sum = {0};
-    for (uint32_t i = 0; i < config->stages; i++) {
-        if (config->stage[i].place == KVC_COMPOSED_FLASH) {
-            const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, mix, i, 1);
-            struct kvc_flash_load load = kvc_composed_flash_load(config, i, &counts);
-            sum.read_bytes = load.read_bytes;
-            sum.reads += load.reads;
-            sum.programs += load.programs;
-            sum.erases += load.erases;
-        }
-    }
-    return sum;
-}
-
-/* Adds the queues of the chips, where reads wait for each other, and for programs and erases, which take
- * longer, and of the channels, which carry a page at a time. */
-static void add_chips(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
-                      const struct kvc_composed_mix *mix, double per_ns)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_flash *flash = config->flash;
-    if (!config->on_flash) {
-        return;
-    }
-    const struct kvc_flash_load load = flash_load(config, mix);
-    const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, &load);
-    const double ns[] = {flash->read_ns + kvc_flash_transfer_ns(flash, load.read_bytes),
-                         flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes),
-                         flash->erase_ns};
-    const double times[] = {load.reads, load.programs, load.erases};
-    double all = 0, sum_ns = 0, sum_ns2 = 0;
-    for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
-        all += times[i];
-        sum_ns += times[i] * ns[i];
-        sum_ns2 += times[i] * ns[i] * ns[i];
-    }
-    if (all <= 0) {
-        return;
-    }
-    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_PARALLEL,
-                                            .name = "the chips of the flash",
-                                            .servers = 1,
-                                            .job_ns = sum_ns / all,
-                                            .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
-                                            .utilization_frac = per_ns * busy.chips_ns,
-                                            .share = 1.0 / kvc_flash_chips(flash),
-                                            .equals_frac = 1,
-                                            .visits = load.reads};
-    kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight);
-    double carried = load.reads + load.programs, channels = kvc_flash_channels(flash);
-    const struct kvc_latency_queue buses = {.group = KVC_LATENCY_IN_LINE,
-                                            .name = "the channels of the flash",
-                                            .servers = 1,
-                                            .job_ns = busy.channels_ns * channels / fmax(carried, 1e-300),
-                                            .utilization_frac = per_ns * busy.channels_ns,
-                                            .share = 1 / channels,
-                                            .equals_frac = 1,
-                                            .visits = load.reads};
-    kvc_composed_network_add(network, &scenario->workload, &buses, mix->in_flight);
-}
-
 /* Adds the queues of frames, and of requests in front of storage. Clients keep to a pipeline, unless keys
  * choose it. */
 static void add_queues(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
@@ -838,7 +775,7 @@ static struct kvc_composed_network network_of(const struct kvc_scenario *scenari
         batches_of(kvc_composed_config_of(scenario), mix, demands, per_ns);
     if (!has_cycles(kvc_composed_config_of(scenario), mix, demands)) {
         add_queues(&network, scenario, mix, demands, per_ns);
-        add_chips(&network, scenario, mix, per_ns);
+        kvc_composed_add_flash(&network, scenario, mix, per_ns);
         kvc_composed_add_waits(&network, scenario, &batches);
     }
     return network;
@@ -937,10 +874,12 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     struct kvc_composed_mix mix;
     const struct served served = settle(scenario, &parts, &mix);
     double capacity = served.capacity, per_ns = served.per_ns;
-    struct kvc_latency_law law = {
-        .assumes = config->batched < config->stages
-                       ? "kernels do not wait for each other on a card, and pipelines get equal shares"
-                       : "pipelines get equal shares"};
+    char assumes[KVC_NOTE_BYTES];
+    snprintf(assumes, sizeof(assumes),
+             "%spipelines get equal shares, and all branches meet the same queues%s",
+             config->batched < config->stages ? "kernels do not wait for each other on a card, " : "",
+             config->options->policy[0] != '\0' ? "; the policy is not asked" : "");
+    struct kvc_latency_law law = {.assumes = assumes};
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
          saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
     double think_ns = closed ? workload->think_ns : 0;
@@ -958,7 +897,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     double utilization_frac[KVC_COMPOSED_STAGES_MAX];
     struct kvc_flash_busy flash = {0};
     if (config->on_flash) {
-        const struct kvc_flash_load load = flash_load(config, &mix);
+        const struct kvc_flash_load load = kvc_composed_mix_flash(config, &mix);
         flash = kvc_flash_busy_of(config->flash, &load);
     }
     for (uint32_t i = 0; i < config->stages; i++) {

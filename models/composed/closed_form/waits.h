@@ -10,8 +10,8 @@
 #ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
 #define KVC_MODELS_COMPOSED_CLOSED_FORM_WAITS_H
 
-#include "models/composed/config.h"
 #include "models/composed/closed_form/mva.h"
+#include "models/composed/config.h"
 
 /* Returns the requests of a pipeline that saturating clients keep in flight, if those that are answered
  * together come to one pipeline again and stay together; else 0. */

@@ -1,0 +1,21 @@
+/* The load of a composed store on its flash, and the queues in front of it, in closed form.
+ *
+ * Reads wait at their chip for each other, and for programs and erases, which take longer, and then for the
+ * channel that carries their page.
+ *
+ * Left out: controllers and interfaces, whose time bounds the throughput only. */
+#ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_READS_H
+#define KVC_MODELS_COMPOSED_CLOSED_FORM_READS_H
+
+#include "models/composed/closed_form/mix.h"
+#include "models/composed/closed_form/mva.h"
+
+/* Returns the operations of flash for a request of the load. */
+struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *config,
+                                             const struct kvc_composed_mix *mix);
+
+/* Adds the queues of chips and channels. */
+void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
+                            const struct kvc_composed_mix *mix, double per_ns);
+
+#endif
