@@ -52,6 +52,28 @@ double kvc_composed_job_memory_bytes(double rows, double used, uint32_t key_stri
            kvc_array_memory_bytes(rows, used, sizeof(*job->route));
 }
 
+/* Copies a row, perhaps within a job. */
+static void copy_row(struct kvc_composed_job *job, uint32_t to, const struct kvc_composed_job *from,
+                     uint32_t row)
+{
+    struct kvc_batch *rows = job->rows;
+    const struct kvc_batch *source = from->rows;
+    rows->op[to] = source->op[row];
+    rows->key_bytes[to] = source->key_bytes[row];
+    rows->value_bytes[to] = source->value_bytes[row];
+    memmove(rows->keys + (size_t)to * rows->key_stride, source->keys + (size_t)row * rows->key_stride,
+            rows->key_stride);
+    rows->key_id[to] = source->key_id[row];
+    rows->hash[to] = source->hash[row];
+    rows->sent_ns[to] = source->sent_ns[row];
+    rows->client[to] = source->client[row];
+    job->location[to] = from->location[row];
+    job->outcome[to] = from->outcome[row];
+    job->kept[to] = from->kept[row];
+    job->hot[to] = from->hot[row];
+    job->route[to] = from->route[row];
+}
+
 void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_composed_job *from,
                              uint32_t first, uint32_t count)
 {
@@ -59,6 +81,12 @@ void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_comp
     const struct kvc_batch *rows = from->rows;
     uint32_t at = to->count;
     job->knows_outcome = from->knows_outcome && (at == 0 || job->knows_outcome);
+    if (count == 1) { /* Most frames of many stores. */
+        copy_row(job, at, from, first);
+        to->count++;
+        job->kept_count += from->kept[first];
+        return;
+    }
     memcpy(to->op + at, rows->op + first, count * sizeof(*to->op));
     memcpy(to->key_bytes + at, rows->key_bytes + first, count * sizeof(*to->key_bytes));
     memcpy(to->value_bytes + at, rows->value_bytes + first, count * sizeof(*to->value_bytes));
@@ -106,26 +134,6 @@ void kvc_composed_job_mark(struct kvc_composed_job *job, double now_ns)
     }
 }
 
-/* Copies a row to an earlier place, or leaves it where it is. */
-static void move_row(struct kvc_composed_job *job, uint32_t to, uint32_t from)
-{
-    struct kvc_batch *rows = job->rows;
-    rows->op[to] = rows->op[from];
-    rows->key_bytes[to] = rows->key_bytes[from];
-    rows->value_bytes[to] = rows->value_bytes[from];
-    memmove(rows->keys + (size_t)to * rows->key_stride, rows->keys + (size_t)from * rows->key_stride,
-            rows->key_stride);
-    rows->key_id[to] = rows->key_id[from];
-    rows->hash[to] = rows->hash[from];
-    rows->sent_ns[to] = rows->sent_ns[from];
-    rows->client[to] = rows->client[from];
-    job->location[to] = job->location[from];
-    job->outcome[to] = job->outcome[from];
-    job->kept[to] = job->kept[from];
-    job->hot[to] = job->hot[from];
-    job->route[to] = job->route[from];
-}
-
 void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to)
 {
     uint32_t left = 0, count = from->rows->count;
@@ -134,7 +142,7 @@ void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, st
             kvc_composed_job_append(to, from, i, 1);
             from->kept_count -= from->kept[i];
         } else {
-            move_row(from, left++, i);
+            copy_row(from, left++, from, i);
         }
     }
     from->rows->count = left;
