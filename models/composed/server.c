@@ -655,7 +655,7 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
     if (others != UINT32_MAX) {
         pass_by(server, others, stage, now_ns);
     }
-    if (kvc_composed_runs_before(server, stage, server->kernels)) {
+    if (config->stage[stage].after != stage && kvc_composed_runs_before(server, stage, server->kernels)) {
         kvc_ring_push(&server->after[stage], number, server->kernels);
     } else {
         enter(server, number, stage, now_ns);
