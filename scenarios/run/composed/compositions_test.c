@@ -33,7 +33,7 @@ static const double least_of_predicted = 0.3, least_on_flash = 0.25, most_of_pre
 /* What a composition contradicts, as text, and what its capacity is compared with. */
 struct findings {
     char text[FINDINGS_BYTES], arrival[ARRIVAL_BYTES];
-    double capacity_mops, predicted_mops, saturated_mops;
+    double capacity_mops, capacity_most_mops, predicted_mops, saturated_mops;
 };
 
 static void expect(struct findings *findings, bool holds, const char *format, ...)
@@ -265,6 +265,9 @@ static void hold_saturated(struct findings *findings, uint64_t seed, struct kind
     expect(findings, ratio >= least && ratio <= most_of_predicted,
            "%.4g Mops, %.4g predicted of a capacity of %.4g", findings->saturated_mops,
            findings->predicted_mops, findings->capacity_mops);
+    expect(findings, findings->saturated_mops <= findings->capacity_most_mops,
+           "%.4g Mops, a capacity of %.4g to %.4g predicted", findings->saturated_mops,
+           findings->capacity_mops, findings->capacity_most_mops);
 }
 
 /* Runs in a child. */
@@ -287,6 +290,7 @@ static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progre
         return status;
     }
     findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
+    findings->capacity_most_mops = kvc_metrics_get(&predicted->result.model, "capacity_most_mops");
     findings->predicted_mops = predicted->result.throughput_mops;
     double latency_us = predicted->result.predicted.mean_us;
     kvc_outcome_free(predicted);
