@@ -253,7 +253,9 @@ static struct kvc_composed_cost shared_cost(const struct kvc_composed_config *co
     const struct kvc_gpu *gpu = config->gpu;
     const struct kvc_dram *dram = config->dram;
     const struct kvc_composed_work work = work_of(stage, counts);
-    double threads = fmax(times_of(stage, counts, KVC_COMPOSED_PER_REQUEST), 1);
+    /* Those whose operation has no work of the stage's own have threads for the index, too. */
+    double operations = fmax(counts->searches, counts->inserts + counts->erases);
+    double threads = fmax(fmax(times_of(stage, counts, KVC_COMPOSED_PER_REQUEST), operations), 1);
     bool parses = (stage->does & KVC_COMPOSED_PARSE) != 0;
     double random = index_lines(counts) - counts->next_lines + counts->items + counts->compared + work.lines,
            following = counts->item_lines - counts->items + counts->next_lines;
