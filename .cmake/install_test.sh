@@ -64,7 +64,7 @@ if command -v gnuplot >/dev/null; then
 fi
 status=0
 kvcast validate nosuch 2>message || status=$?
-[ "$status" -eq 2 ] && grep -q 'papers (bluecache, dido, kvdirect, megakv, memcachedgpu).*machines (.*two-cores' message ||
+[ "$status" -eq 2 ] && grep -q 'papers (bluecache, composed, dido, kvdirect, megakv, memcachedgpu).*machines (.*two-cores' message ||
     fail "kvcast validate does not find papers and machines: $(cat message)"
 if KVCAST_DATA=$folder/none "$prefix/bin/kvcast" check small.lua 2>message || ! grep -q "KVCAST_DATA: found" message; then
     fail "KVCAST_DATA is ignored: $(cat message)"
