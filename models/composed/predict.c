@@ -924,9 +924,11 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
                            per_ns * kvc_flash_shared_ns(&flash), result);
     struct kvc_metrics *model = &result->model;
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
-    kvc_metrics_set(model, "capacity_most_mops",
-                    capacity * 1e3 * config->shards *
-                        (1 + (config->on_flash ? low_on_flash_frac : low_by_frac)));
+    if (!config->on_flash || !config->has_hot) { /* Otherwise the error is not known. */
+        kvc_metrics_set(model, "capacity_most_mops",
+                        capacity * 1e3 * config->shards *
+                            (1 + (config->on_flash ? low_on_flash_frac : low_by_frac)));
+    }
     kvc_metrics_set(model, "hit_frac", mix.expected.hit_frac);
     if (config->has_hot) {
         kvc_metrics_set(model, "hot_frac", mix.expected.hot_frac);
