@@ -41,7 +41,7 @@ struct kvc_index_stats {
     uint64_t erases;        /**< Hashes passed to kvc_index_erase. */
     uint64_t erased;        /**< Elements erased. */
     uint64_t erase_lines;   /**< Lines touched by erases. */
-    /* Of these lines, those that follow the one before them in memory. Only indexes of pairs count them. */
+    /* Some of these lines follow the one before them in memory. Only indexes of pairs count such lines. */
     uint64_t search_next_lines; /**< Such lines of searches. */
     uint64_t insert_next_lines; /**< Such lines of inserts. */
     uint64_t erase_next_lines;  /**< Such lines of erases. */

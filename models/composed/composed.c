@@ -112,8 +112,8 @@ static void share(void *data)
     const struct kvc_composed_config *config = server->config;
     const double *place_ns = server->place_ns;
     double channel_ns = server->channel_ns - user->channel_ns;
-    double cpu_ns = config->thread_cores * (place_ns[KVC_COMPOSED_CPU] - user->cpu_ns);
     /* The cores work side by side. */
+    double cpu_ns = config->thread_cores * (place_ns[KVC_COMPOSED_CPU] - user->cpu_ns);
     kvc_slice_mover_post(&user->cpu, cpu_ns * server->pace.core_speed, cpu_ns / (double)config->cpu->cores);
     user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
     kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / config->host_cores.channels);

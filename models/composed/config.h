@@ -178,7 +178,7 @@ struct kvc_composed_stage_options {
     double block_memory_bytes; /* GPU: shared memory of a block. */
     int memory;                /* NIC: enum kvc_composed_memory that receives packets. */
     char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX], after[KVC_TEXT_MAX], route[KVC_TEXT_MAX];
-    double share; /* Of the requests, which its route takes; NaN: not stated. */
+    double share; /* Its route takes this share of the requests; NaN: not stated. */
     uint64_t priority;
     double steal_ns;              /* NaN: its cores take no jobs of other pipelines. */
     struct kvc_composed_work own; /* Stated in the stage itself. */

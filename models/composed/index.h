@@ -31,7 +31,7 @@ struct kvc_composed_lines {
     double hit, miss; /* Of a search that finds its key, and of one that does not. */
     double insert;    /* Of an insert of a key that the index has. */
     double erase;
-    double hit_next, insert_next, erase_next; /* Of these, lines that follow another one in memory. */
+    double hit_next, insert_next, erase_next; /* These lines follow another one in memory. */
 };
 
 /* Returns these means for an index that is filled to load_frac of its room: those of the real code in a

@@ -434,7 +434,7 @@ struct sought {
     const struct kvc_scenario *scenario;
 };
 
-enum { STEPS = 50 /* Of bisection, which leave a relative error of 1e-13. */ };
+enum { STEPS = 50 /* So many steps of bisection leave a relative error of 1e-13. */ };
 
 /* How far buffers and servers are from just keeping up with a rate, but for rounding, as a logarithm. */
 static double left_for_batches(const struct demands *demands, double per_ns)

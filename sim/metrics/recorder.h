@@ -200,8 +200,8 @@ void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, 
 void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_t gets, uint64_t hits);
 
 /** Records the latencies, the completions and the lookups of at least one request, as the three functions
- * above do. A single request, of which some stores
- * answer millions, is looked up once. */
+ * above do. A single request is looked up once: some
+ * stores answer millions of them. */
 void kvc_recorder_answers(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
                           const double *done_ns, uint32_t count, uint64_t gets, uint64_t hits,
                           uint32_t *first, uint32_t *last);

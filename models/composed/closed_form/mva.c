@@ -45,13 +45,11 @@ void kvc_composed_network_wait(const struct kvc_composed_network *network, struc
 
 double kvc_composed_network_ns(const struct kvc_composed_network *network)
 {
-    double longest_ns[KVC_LATENCY_GROUPS] = {0}, sum_ns = 0;
-    for (uint32_t i = 0; i < network->queues; i++) {
-        double *group_ns = &longest_ns[network->wait[i].queue.group];
-        *group_ns = fmax(*group_ns, network->wait[i].mean_ns);
-    }
+    struct kvc_latency_law law = {0};
+    double sum_ns = 0;
+    kvc_composed_network_wait(network, &law);
     for (int i = 0; i < KVC_LATENCY_GROUPS; i++) {
-        sum_ns += longest_ns[i];
+        sum_ns += law.wait[i].mean_ns;
     }
     return sum_ns;
 }

@@ -112,7 +112,7 @@ bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t
 {
     uint32_t after = server->config->stage[stage].after;
     bool runs = false;
-    for (uint32_t i = 0; i < server->streams && after != stage; i++) {
+    for (uint32_t i = 0; i < server->streams; i++) {
         runs = runs || (server->kernel[i].stage == after && server->kernel[i].turn < turn);
     }
     return runs;

@@ -39,7 +39,8 @@ struct kvc_composed_station *kvc_composed_victim(const struct kvc_composed_serve
 /* Takes an idle stream of a station on the GPU, which must have one, and returns its number. */
 uint32_t kvc_composed_take_stream(struct kvc_composed_station *station);
 
-/* Returns whether a kernel runs for which a stage waits (`after`) and that began before the kernel `turn`. */
+/* Returns whether a kernel runs for which a stage with `after` waits and that began before the kernel `turn`.
+ */
 bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t stage, uint32_t turn);
 
 #endif
