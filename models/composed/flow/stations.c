@@ -19,12 +19,12 @@ static bool fills_in_turn(const struct kvc_composed_config *config, uint32_t sta
     return kvc_composed_has_cores(config->stage[stage].place) && config->stage[stage].options->burst == 1;
 }
 
-/* Whether a stage's responses leave while it fills them. */
+/* Whether a stage's responses leave while it fills them. Those that wait for a batch first do not. */
 static bool streams_out(const struct kvc_composed_config *config, uint32_t stage)
 {
     const struct kvc_composed_stage *at = &config->stage[stage];
-    return stage + 2 == config->stages && fills_in_turn(config, stage) && at->first == at->last &&
-           config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
+    return stage + 2 == config->stages && stage + 1 != config->batched && fills_in_turn(config, stage) &&
+           at->first == at->last && config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
 }
 
 void kvc_composed_open_fixed(struct kvc_composed_server *server)

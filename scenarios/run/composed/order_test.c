@@ -47,6 +47,16 @@ Test(composition_order, waits_for_the_slowest_of_stages_beside_each_other)
     }
 }
 
+/* A batch in front of the port holds the responses of all branches until it closes. Most requests are the
+ * first ones of their batch. */
+Test(composition_order, waits_for_batches_in_front_of_the_port)
+{
+    static const char *stages = "{ name = 'a', on = 'cpu', ns = 10, when = 'get' },";
+    double us = latency_us("batch = { before = 'send', timeout = '50us' },", stages,
+                           "get = 0.5, set = 0.5, per_frame = 1,", 0.01, "latency_p50_us");
+    cr_expect_geq(us, 50, "%.6g us", us);
+}
+
 /* Points on a straight line are a time for a batch and one for each of its requests, also beyond the last
  * point; jobs smaller than the first point take its time. */
 Test(composition_order, takes_times_between_the_points_of_a_curve)
