@@ -733,11 +733,18 @@ static void add_queues(struct kvc_composed_network *network, const struct kvc_sc
         double requests = storage ? 1 : demands->job_requests[i];
         double jobs = fmax(storage ? demands->waits_frac[i] : fmin(demands->jobs[i], 1), 1e-300);
         double customers = mix->in_flight / requests / (common || !keeps ? 1 : config->pipelines);
+        double servers = pool->servers * (pool->is_common ? config->pipelines : 1);
+        double job_ns = demands->busy_ns[i] * requests / jobs;
+        /* A burst with room takes all that wait for it: until the first of all servers, which end theirs at
+         * any time. */
+        bool has_room = !storage && (pool->stages & (pool->stages - 1)) == 0 &&
+                        requests * (1 + rounding_frac) < most_of_burst(mix, &config->stage[i]);
         const struct kvc_latency_queue queue = {
             .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
             .name = config->stage[i].options->name,
-            .servers = pool->servers * (pool->is_common ? config->pipelines : 1),
-            .job_ns = demands->busy_ns[i] * requests / jobs,
+            .servers = servers,
+            .job_ns = job_ns,
+            .longest_ns = has_room ? job_ns / (servers + 1) : 0,
             .job_cv2 = database && config->database->times == KVC_DATABASE_EXPONENTIAL,
             .utilization_frac = per_ns * demands->pool_ns[config->stage[i].pool],
             .share = jobs * (common || keeps ? 1 : 1.0 / config->pipelines),
