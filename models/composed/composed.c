@@ -370,7 +370,8 @@ static void set_totals(const void *state, struct kvc_result *result)
 static void report_kernel(const struct simulation *simulation, struct kvc_metrics *kernel)
 {
     const struct sums *first = &simulation->first, *last = &simulation->last;
-    double used = 0, room = 0;
+    const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
+    double used = 0, room = 0, rate = (double)config->sample_rate; /* Only one in `rate` is counted. */
     for (uint32_t i = 0; i < simulation->count; i++) {
         const struct kvc_shard *shard = simulation->users[i].server.structures.shard;
         if (shard == NULL) {
@@ -389,13 +390,15 @@ static void report_kernel(const struct simulation *simulation, struct kvc_metric
     kvc_metrics_set_ratio(kernel, "displacements_per_insert",
                           (double)(last->index.displacements - first->index.displacements),
                           (double)(last->index.inserts - first->index.inserts));
-    kvc_metrics_set(kernel, "index_drops", (double)(last->index.dropped - first->index.dropped));
-    kvc_metrics_set(kernel, "evictions", (double)(last->slab.evicted - first->slab.evicted));
+    kvc_metrics_set(kernel, "index_drops", rate * (double)(last->index.dropped - first->index.dropped));
+    kvc_metrics_set(kernel, "evictions", rate * (double)(last->slab.evicted - first->slab.evicted));
     kvc_metrics_set_ratio(kernel, "lines_per_read", (double)(last->slab.read_lines - first->slab.read_lines),
                           (double)(last->slab.reads - first->slab.reads));
-    if (kvc_composed_config_of(simulation->scenario)->has_hot) {
-        kvc_metrics_set(kernel, "hot_inserts", (double)(last->hot_index.inserts - first->hot_index.inserts));
-        kvc_metrics_set(kernel, "hot_evictions", (double)(last->hot_slab.evicted - first->hot_slab.evicted));
+    if (config->has_hot) {
+        kvc_metrics_set(kernel, "hot_inserts",
+                        rate * (double)(last->hot_index.inserts - first->hot_index.inserts));
+        kvc_metrics_set(kernel, "hot_evictions",
+                        rate * (double)(last->hot_slab.evicted - first->hot_slab.evicted));
     }
 }
 

@@ -539,10 +539,13 @@ static void set_source(void *state, struct kvc_replica_options *options)
 static void count(void *data, bool begins)
 {
     struct kvc_dido_simulation *simulation = data;
-    struct kvc_index_stats *stats = begins ? &simulation->first_index : &simulation->last_index;
+    struct kvc_dido_counters *counters = begins ? &simulation->first : &simulation->last;
+    const struct kvc_index_stats *stats = &counters->index;
     const struct kvc_dido_sums *sums = &simulation->sums;
     if (simulation->store->shards != NULL) {
-        *stats = simulation->store->shards[0].index_stats;
+        const struct kvc_shard *shard = &simulation->store->shards[0];
+        *counters =
+            (struct kvc_dido_counters){shard->index_stats, shard->slab_stats.evicted, shard->rejected};
     }
     const struct kvc_ratio ratio[] = {
         {"kernel", NULL, "lines_per_search", (double)stats->search_lines, (double)stats->searches,
@@ -569,7 +572,8 @@ static void report_changes(const struct kvc_dido_simulation *simulation, struct 
 
 static void report_kernel(const struct kvc_dido_simulation *simulation, struct kvc_metrics *kernel)
 {
-    const struct kvc_index_stats *first = &simulation->first_index, *last = &simulation->last_index;
+    const struct kvc_dido_counters *from = &simulation->first, *to = &simulation->last;
+    const struct kvc_index_stats *first = &from->index, *last = &to->index;
     const struct kvc_shard *shard = &simulation->store->shards[0];
     /* Number of requests that a kept request stands for. */
     double rate = (double)simulation->store->sampling.rate;
@@ -579,8 +583,8 @@ static void report_kernel(const struct kvc_dido_simulation *simulation, struct k
                           (double)(last->searches - first->searches));
     kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)(last->insert_lines - first->insert_lines),
                           (double)(last->inserts - first->inserts));
-    kvc_metrics_set(kernel, "evictions", rate * (double)shard->slab_stats.evicted);
-    kvc_metrics_set(kernel, "rejected", rate * (double)shard->rejected);
+    kvc_metrics_set(kernel, "evictions", rate * (double)(to->evicted - from->evicted));
+    kvc_metrics_set(kernel, "rejected", rate * (double)(to->rejected - from->rejected));
 }
 
 static void set_totals(const void *state, struct kvc_result *result)

@@ -92,6 +92,12 @@ struct kvc_dido_batch {
     struct kvc_megakv_slab_evicted *evicted;
 };
 
+/* What the structures have counted since the preload. */
+struct kvc_dido_counters {
+    struct kvc_index_stats index;
+    uint64_t evicted, rejected;
+};
+
 /* Sums within the measured time. */
 struct kvc_dido_sums {
     uint64_t completed, hits, misses, sets, deletes;
@@ -136,7 +142,7 @@ struct kvc_dido_simulation {
     uint32_t *rows, *locations;
     uint8_t *result, *response;
     uint32_t response_position;
-    struct kvc_index_stats first_index, last_index;
+    struct kvc_dido_counters first, last; /* At the ends of the measured time. */
     struct kvc_dido_sums sums;
 };
 

@@ -5,9 +5,13 @@
 # Usage: twins_test.sh KVCAST             compares all lines of twins.txt
 #        twins_test.sh KVCAST --capacity  compares what `kvcast capacity` finds instead, which takes minutes
 #        twins_test.sh KVCAST --speed     compares simulated requests per second of CPU time instead, as medians of 5 runs
+# Further arguments are the compositions to compare, such as mica.lua; without any, it compares all.
 set -euo pipefail
 kvcast=$(realpath "$1")
-mode=${2:-}
+shift
+mode=""
+[[ ${1:-} != --* ]] || { mode=$1 && shift; }
+wanted=" $* "
 scenarios=$(realpath "$(dirname "$0")/..")
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
@@ -35,7 +39,7 @@ compare_runs() {
     answer "$results/ours" run "composed/$composition" "${both[@]}" &
     answer "$results/theirs" run "$built" "${both[@]}" "${own[@]}"
     wait "$!"
-    # Rows of all parts: the hit ratio differs in points, and the counters by the most of them.
+    # Rows of all parts: the hit ratio differs in points. MICA and memcached have names of their own for some counters.
     local parts
     parts=$(jq -rn --slurpfile ours "$results/ours" --slurpfile theirs "$results/theirs" '
         $ours[0] as $a | $theirs[0] as $b |
@@ -45,7 +49,9 @@ compare_runs() {
         part("throughput"; $a.throughput_mops.mean; $b.throughput_mops.mean; 3),
         part("mean"; $a.latency_us.mean; $b.latency_us.mean; 5), part("p99"; $a | p99; $b | p99; 8),
         ["hits", $b.requests.hit_frac, $a.requests.hit_frac, ($a.requests.hit_frac - $b.requests.hit_frac) * 100, 0.5],
-        ($a.kernel | keys[] | select($b.kernel[.] != null and $a.kernel[.] != null) | part(.; $a.kernel[.]; $b.kernel[.]; 1)) | @tsv')
+        ({ lines_per_search: "lines_per_get", lines_per_insert: "lines_per_set" } as $names |
+         $a.kernel | keys[] as $k | ($b.kernel | .[$k] // .[$names[$k] // $k]) as $y | select($y != null and .[$k] != null) |
+         part($k; .[$k]; $y; 1)) | @tsv')
     while read -r name x y error goal; do row "$name" "$x" "$y" "$error" "$goal"; done <<<"$parts"
 }
 
@@ -82,6 +88,7 @@ while IFS='|' read -r composition built both own differs; do
     own=("${own[@]//\~/ }") # A ~ stands for a space.
     read -r composition <<<"$composition"
     read -r built <<<"$built"
+    [[ $wanted == "  " || $wanted == *" $composition "* ]] || continue
     case $mode in
     --capacity) compare_capacities ;;
     --speed) compare_speeds ;;

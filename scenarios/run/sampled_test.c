@@ -210,6 +210,17 @@ Test(sampled, a_card_caches_alike, .timeout = 120)
                 "warmup = '300us', duration = '2ms'", rates);
 }
 
+Test(sampled, a_composition_evicts_alike, .timeout = 120)
+{
+    const uint64_t rates[] = {8, 0};
+    expect_same("system = { kind = 'composed', index = { kernel = 'cuckoo', size = '8MiB' }, "
+                "values = { kernel = 'slab', size = '16MiB' }, stages = { { name = 'serve', on = 'cpu', "
+                "cores = 4, cycles = 100, does = { 'write', 'insert', 'erase', 'search', 'read' } } } }, "
+                "workload = { keys = 4e5, key = 8, value = 64, get = 0.7, set = 0.3, dist = { zipf = 0.9 }, "
+                "arrival = { fixed_mops = 8 } }",
+                "warmup = '2ms', duration = '20ms'", rates);
+}
+
 /* DRAM evicts, the log reclaims rows, and the chips limit the throughput. */
 Test(sampled, a_log_on_flash_is_read_and_written_alike, .timeout = 120)
 {
