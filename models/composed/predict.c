@@ -24,6 +24,7 @@
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/closed_form/mva.h"
+#include "models/composed/closed_form/parts.h"
 #include "models/composed/closed_form/reads.h"
 #include "models/composed/resources.h"
 #include "models/composed/closed_form/waits.h"
@@ -149,97 +150,6 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     return requests;
 }
 
-static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_cost *cost, double chance)
-{
-    sum->busy_ns += chance * cost->busy_ns;
-    sum->latency_ns += chance * cost->latency_ns;
-    sum->issue_ns += chance * cost->issue_ns;
-    sum->channel_ns += chance * cost->channel_ns;
-    sum->root_ns += chance * cost->root_ns;
-    sum->cxl_ns += chance * cost->cxl_ns;
-    sum->card_ns += chance * cost->card_ns;
-    sum->dma_ns += chance * cost->dma_ns;
-    sum->kernel.amount_ns += chance * cost->kernel.amount_ns;
-}
-
-static void add_cost(struct kvc_composed_cost *sum, const struct kvc_composed_config *config, uint32_t stage,
-                     const struct kvc_composed_counts *counts, double chance)
-{
-    const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
-    const struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &pace);
-    add_times(sum, &cost, chance);
-}
-
-/* Returns the probability that one of `requests` requests is for a stage, which is for a share of them. */
-static double reached_of(double requests, double share)
-{
-    return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
-}
-
-/* Returns the mean cost of a stage for a part of a job of `requests` requests of the load. It is for a share
- * `served` of them, and for a share `reached` of such parts. A job without a request for
- * the stage passes it by, and one that writes nothing launches no kernel for it. */
-static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *config,
-                                          const struct kvc_composed_mix *mix, uint32_t stage, uint32_t part,
-                                          double requests, double served, double reached)
-{
-    double every = (double)config->stage[stage].options->every;
-    struct kvc_composed_cost sum = {0};
-    if (served <= 0) {
-        return sum;
-    }
-    struct kvc_composed_counts counts =
-        kvc_composed_mix_part(config, mix, stage, part, every * requests / reached);
-    double writes = counts.inserts + counts.erases, writing = -expm1(-writes);
-    if (config->stage[stage].place != KVC_COMPOSED_GPU || writes <= 0) {
-        add_cost(&sum, config, stage, &counts, reached / every);
-        return sum;
-    }
-    struct kvc_composed_counts with = counts;
-    counts.inserts = counts.insert_lines = counts.erases = counts.erase_lines = 0;
-    with.inserts /= writing;
-    with.insert_lines /= writing;
-    with.erases /= writing;
-    with.erase_lines /= writing;
-    add_cost(&sum, config, stage, &with, writing * reached / every);
-    add_cost(&sum, config, stage, &counts, (1 - writing) * reached / every);
-    return sum;
-}
-
-/* What a stage costs a job that earlier branches have split: all parts together, and the one of a request. */
-struct parts {
-    struct kvc_composed_cost sum;
-    double mean_ns;    /* Time of the mean request; those that the stage is not for pass it by [ns]. */
-    double latency_ns; /* The latency of the mean part [ns]. */
-    double jobs;       /* Parts that work of the stage is done for. */
-    double most;       /* Parts that may come, at least 1. */
-    double served_ns[KVC_COMPOSED_PATHS_MAX]; /* Time of a request that is for the stage, by part [ns]. */
-};
-
-/* Requests that a branch takes leave the others, as a job of their own: each part costs what a job costs. */
-static struct parts parts_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
-                             uint32_t stage, double requests)
-{
-    struct parts parts = {0};
-    double all = 0;
-    for (uint32_t i = 0; i < mix->of->parts[stage]; i++) {
-        double share = mix->of->part[stage][i].share;
-        double served = fmin(mix->of->part[stage][i].counts.requests, 1);
-        double reached = reached_of(requests, served);
-        const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, served, reached);
-        add_times(&parts.sum, &cost, 1);
-        parts.served_ns[i] = (cost.busy_ns + cost.latency_ns) / fmax(reached, 1e-300);
-        parts.mean_ns += served * parts.served_ns[i];
-        parts.latency_ns += share * cost.latency_ns;
-        parts.jobs += reached / (double)config->stage[stage].options->every;
-        parts.most += served > 0;
-        all += share;
-    }
-    parts.most = fmax(parts.most, 1);
-    parts.latency_ns /= fmax(all, 1e-300);
-    return parts;
-}
-
 /* Returns the requests that wait for a buffer of a pipeline, and fill it at once: those that the servers of
  * the stage in front of it hold. */
 static double waiting_requests(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
@@ -288,7 +198,7 @@ static void set_waits(const struct kvc_composed_config *config, const struct kvc
                       uint32_t stage, double requests, struct demands *demands)
 {
     double served = fmin(kvc_composed_mix_counts(config, mix, stage, 1).requests, 1);
-    double reached = reached_of(requests, served);
+    double reached = kvc_composed_reached(requests, served);
     if (reached <= 0) {
         return;
     }
@@ -347,13 +257,13 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         bool joins = stage->when == 0; /* Jobs that pass it by are not joined. */
         joined = joins ? requests : joined;
         most = joins ? most : before;
-        const struct parts parts = parts_of(config, mix, i, requests);
+        const struct kvc_composed_job_parts parts = kvc_composed_job_parts_of(config, mix, i, requests);
         const struct kvc_composed_cost cost = parts.sum;
         demands.busy_ns[i] = cost.busy_ns / requests;
         double burst = most_of_burst(mix, stage);
         if (i < config->batched && stage->options->burst > 1 && requests < burst) {
             /* The servers are busy with bursts that may still grow, until they are full. */
-            double full_ns = parts_of(config, mix, i, burst).sum.busy_ns / burst;
+            double full_ns = kvc_composed_job_parts_of(config, mix, i, burst).sum.busy_ns / burst;
             double grown_ns = fmax(full_ns, servers * keeps_up_ns(mix, pool, per_ns));
             demands.busy_ns[i] = fmin(demands.busy_ns[i], grown_ns);
         }
@@ -642,7 +552,8 @@ static double longer_ns(const struct kvc_composed_config *config, const struct k
         const struct kvc_composed_stage *stage = &config->stage[i];
         bool alone = stage->first == stage->last && !stage->options->background;
         if (stage->when != 0 && alone && !kvc_composed_is_away(stage->place)) {
-            const struct parts parts = parts_of(config, mix, i, demands->job_requests[i]);
+            const struct kvc_composed_job_parts parts =
+                kvc_composed_job_parts_of(config, mix, i, demands->job_requests[i]);
             sum_ns += (path->stages >> i & 1 ? parts.served_ns[path->part[i]] : 0) - demands->stage_ns[i];
         }
     }

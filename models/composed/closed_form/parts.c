@@ -1,0 +1,104 @@
+#include "models/composed/closed_form/parts.h"
+
+#include <math.h>
+
+#include "models/composed/machine.h"
+
+static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_cost *cost, double chance)
+{
+    sum->busy_ns += chance * cost->busy_ns;
+    sum->latency_ns += chance * cost->latency_ns;
+    sum->issue_ns += chance * cost->issue_ns;
+    sum->channel_ns += chance * cost->channel_ns;
+    sum->root_ns += chance * cost->root_ns;
+    sum->cxl_ns += chance * cost->cxl_ns;
+    sum->card_ns += chance * cost->card_ns;
+    sum->dma_ns += chance * cost->dma_ns;
+    sum->kernel.amount_ns += chance * cost->kernel.amount_ns;
+}
+
+static void add_cost(struct kvc_composed_cost *sum, const struct kvc_composed_config *config, uint32_t stage,
+                     const struct kvc_composed_counts *counts, double chance)
+{
+    const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
+    const struct kvc_composed_cost cost = kvc_composed_cost_of(config, stage, counts, &pace);
+    add_times(sum, &cost, chance);
+}
+
+double kvc_composed_reached(double requests, double share)
+{
+    return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
+}
+
+/* Returns counts with so many times the searches and so many times the writes. */
+static struct kvc_composed_counts with_kernels(const struct kvc_composed_counts *counts, double searches,
+                                               double writes)
+{
+    struct kvc_composed_counts with = *counts;
+    with.searches *= searches;
+    with.search_lines *= searches;
+    with.next_lines *= searches;
+    with.inserts *= writes;
+    with.insert_lines *= writes;
+    with.erases *= writes;
+    with.erase_lines *= writes;
+    return with;
+}
+
+/* Returns the mean cost of a stage for a part of a job of `requests` requests of the load. It is for a share
+ * `served` of them, and for a share `reached` of such parts. A job without a request for
+ * the stage passes it by, and one that has nothing to search or nothing to write launches no kernel for it.
+ */
+static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *config,
+                                          const struct kvc_composed_mix *mix, uint32_t stage, uint32_t part,
+                                          double requests, double served, double reached)
+{
+    double every = (double)config->stage[stage].options->every;
+    struct kvc_composed_cost sum = {0};
+    if (served <= 0) {
+        return sum;
+    }
+    struct kvc_composed_counts counts =
+        kvc_composed_mix_part(config, mix, stage, part, every * requests / reached);
+    if (config->stage[stage].place != KVC_COMPOSED_GPU) {
+        add_cost(&sum, config, stage, &counts, reached / every);
+        return sum;
+    }
+    double requests_of = fmax(counts.requests, 1), writes = counts.inserts + counts.erases;
+    double searching = kvc_composed_reached(requests_of, counts.searches / requests_of);
+    double writing = kvc_composed_reached(requests_of, writes / requests_of);
+    for (int i = 0; i < 4; i++) {
+        bool searches = (i & 1) != 0, changes = (i & 2) != 0;
+        double chance = (searches ? searching : 1 - searching) * (changes ? writing : 1 - writing);
+        if (chance > 0) {
+            const struct kvc_composed_counts some =
+                with_kernels(&counts, searches ? 1 / searching : 0, changes ? 1 / writing : 0);
+            add_cost(&sum, config, stage, &some, chance * reached / every);
+        }
+    }
+    return sum;
+}
+
+struct kvc_composed_job_parts kvc_composed_job_parts_of(const struct kvc_composed_config *config,
+                                                        const struct kvc_composed_mix *mix, uint32_t stage,
+                                                        double requests)
+{
+    struct kvc_composed_job_parts parts = {0};
+    double all = 0;
+    for (uint32_t i = 0; i < mix->of->parts[stage]; i++) {
+        double share = mix->of->part[stage][i].share;
+        double served = fmin(mix->of->part[stage][i].counts.requests, 1);
+        double reached = kvc_composed_reached(requests, served);
+        const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, served, reached);
+        add_times(&parts.sum, &cost, 1);
+        parts.served_ns[i] = (cost.busy_ns + cost.latency_ns) / fmax(reached, 1e-300);
+        parts.mean_ns += served * parts.served_ns[i];
+        parts.latency_ns += share * cost.latency_ns;
+        parts.jobs += reached / (double)config->stage[stage].options->every;
+        parts.most += served > 0;
+        all += share;
+    }
+    parts.most = fmax(parts.most, 1);
+    parts.latency_ns /= fmax(all, 1e-300);
+    return parts;
+}
