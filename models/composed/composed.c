@@ -222,7 +222,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
     char name[KVC_NAME_MAX];
     user->device = device;
     const struct kvc_composed_expected expected =
-        kvc_composed_expect(simulation->scenario, kvc_composed_sent_per_ns(simulation->scenario));
+        kvc_composed_expect(simulation->scenario, kvc_composed_sent_per_ns(simulation->scenario), NULL);
     kvc_composed_server_open(&user->server, simulation->scenario, simulation->stores, replica, number,
                              &expected);
     user->outages.platform = simulation->platform;

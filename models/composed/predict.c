@@ -763,6 +763,40 @@ static struct served served_of(const struct kvc_scenario *scenario, const struct
     return (struct served){capacity, per_ns};
 }
 
+/* Returns how GETs bring items into the hot tier: on their paths from the stage that looks there to the one
+ * that copies, without what they wait for servers. */
+static struct kvc_composed_copying copying_of(const struct kvc_composed_config *config,
+                                              const struct kvc_composed_mix *any_mix, double per_ns)
+{
+    uint32_t looks = config->hot_index != NULL ? KVC_COMPOSED_HOT_SEARCH : KVC_COMPOSED_SEARCH;
+    if (!config->has_hot || (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) == 0) {
+        return (struct kvc_composed_copying){0, 0};
+    }
+    const struct kvc_composed_mix mix = at_rate(config, any_mix, per_ns);
+    const struct demands demands = demands_of(config, &mix, per_ns, true);
+    struct kvc_composed_path path[KVC_COMPOSED_PATHS_MAX];
+    uint32_t paths = kvc_composed_mix_paths(config, &mix, path), first = 0, last = 0;
+    for (uint32_t i = config->stages; i-- > 0;) { /* Of routes, the first that does it. */
+        first = (config->stage[i].does & looks) != 0 ? i : first;
+        last = (config->stage[i].does & KVC_COMPOSED_HOT_FILL) != 0 ? i : last;
+    }
+    double sum_ns = 0, copies = 0;
+    for (uint32_t i = 0; i < paths; i++) {
+        double share = path[i].stages >> last & 1 ? path[i].share : 0;
+        for (uint32_t j = first; j < last && share > 0; j++) {
+            const struct kvc_composed_job_parts parts =
+                kvc_composed_job_parts_of(config, &mix, j, demands.job_requests[j]);
+            double part_ns = kvc_composed_is_away(config->stage[j].place) ? demands.waits_ns[j]
+                                                                          : parts.served_ns[path[i].part[j]];
+            bool takes = (path[i].stages >> j & 1) != 0 && !config->stage[j].options->background;
+            sum_ns += takes ? share * part_ns : 0;
+        }
+        copies += share;
+    }
+    return (struct kvc_composed_copying){sum_ns / fmax(copies, 1e-300),
+                                         first >= config->batched ? demands.requests / per_ns : 0};
+}
+
 /* Returns the same with the mix of that rate: what the structures hold within the measured time depends on
  * the requests that have come, as these depend on what is held. */
 static struct served settle(const struct kvc_scenario *scenario, struct kvc_composed_parts *parts,
@@ -770,13 +804,15 @@ static struct served settle(const struct kvc_scenario *scenario, struct kvc_comp
 {
     enum { ROUNDS = 8 };
     static const double settled_frac = 1e-3;
+    struct kvc_composed_copying copying = {0, 0};
     double per_ns = kvc_composed_sent_per_ns(scenario);
     struct served served;
     for (int i = 0; i < ROUNDS; i++) {
-        *mix = kvc_composed_mix_of(scenario, per_ns, parts);
+        *mix = kvc_composed_mix_of(scenario, per_ns, &copying, parts);
         served = served_of(scenario, mix);
         double next = per_ns > 0 ? sqrt(per_ns * served.per_ns) : served.per_ns;
-        const struct kvc_composed_expected expected = kvc_composed_expect(scenario, next);
+        copying = copying_of(kvc_composed_config_of(scenario), mix, served.per_ns);
+        const struct kvc_composed_expected expected = kvc_composed_expect(scenario, next, &copying);
         bool settled = fabs(expected.hit_frac - mix->expected.hit_frac) <= settled_frac &&
                        fabs(expected.hot_frac - mix->expected.hot_frac) <= settled_frac;
         if (settled) {

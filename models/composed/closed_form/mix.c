@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/composed/closed_form/tier.h"
 #include "models/composed/closed_form/waits.h"
 #include "models/shards/cache.h"
 #include "sim/base/seeds.h"
@@ -10,15 +11,6 @@
 #include "sim/workload/keys/popularity_blocks.h"
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/keys/set_cache.h"
-
-enum { MOMENTS = 8 /* Shares are means over so many moments of the measured time. */ };
-
-/* Returns how many requests of a load came until a moment of the measured time. */
-static double requests_until(const struct kvc_scenario *scenario, double per_ns, int moment)
-{
-    const struct kvc_run *run = &scenario->run;
-    return per_ns * (fmax(run->warmup_ns, 0) + run->duration_ns * (moment + 0.5) / MOMENTS);
-}
 
 /* Returns the share of the GETs that a store of `items` items answers after `requests` requests: keys of the
  * preload, of which the most popular ones are the newest, and those that SETs, or GETs that missed, have
@@ -55,8 +47,9 @@ static double recent_hit_frac(const struct kvc_scenario *scenario, double items,
     double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
     struct kvc_set_cache keys;
     kvc_set_cache_list(&keys, workload);
-    for (int i = 0; i < MOMENTS; i++) {
-        hits += hit_frac_after(scenario, &keys, items, requests_until(scenario, per_ns, i)) / MOMENTS;
+    for (int i = 0; i < KVC_COMPOSED_MOMENTS; i++) {
+        hits += hit_frac_after(scenario, &keys, items, kvc_composed_requests_until(scenario, per_ns, i)) /
+                KVC_COMPOSED_MOMENTS;
     }
     kvc_set_cache_close(&keys);
     if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
@@ -93,48 +86,6 @@ static double hit_frac_of(const struct kvc_scenario *scenario, double load_frac,
     return held * kvc_composed_index_lines(config->index, kvc_composed_pairs_of(config), load_frac).kept;
 }
 
-/* Returns the share of the GETs that the hot tier answers within the measured time. The preload leaves the
- * most popular keys in it. A key is there if the tier has taken it since it was last changed; CLOCK keeps
- * about what LRU would. */
-static double hot_frac_of(const struct kvc_scenario *scenario, double hit_frac, double per_ns)
-{
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_workload *workload = &scenario->workload;
-    bool fills = (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0;
-    double items = config->hot_items * config->shards, share = 0, hots = 0;
-    double taken = fills ? workload->get_frac * config->options->hot.admit : 0,
-           changed = workload->set_frac + workload->delete_frac;
-    if (!config->has_hot || workload->get_frac <= 0) {
-        return 0;
-    }
-    if (workload->arrival == KVC_ARRIVAL_TRACE) {
-        share = kvc_shards_hit_frac(workload, INFINITY, items);
-        return fmin(share * taken / fmax(taken + changed, 1e-300), hit_frac);
-    }
-    if (taken > 0) { /* Keys that were changed leave their room to others. */
-        const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
-        double room = items * (taken + changed) / taken;
-        kvc_reuse_shares(workload, &reuse, &room, 1, &share);
-        share *= hit_frac * taken / (taken + changed);
-    }
-    double before = kvc_popularity_mass(workload, items);
-    double evicts = fmax(taken * (1 - before) - changed * before, 0) / items;
-    struct kvc_set_cache keys;
-    kvc_set_cache_list(&keys, workload);
-    for (int i = 0; i < MOMENTS; i++) {
-        double requests = requests_until(scenario, per_ns, i), left = items;
-        for (uint32_t j = 0; j < keys.blocks; j++) {
-            const struct kvc_popularity_block *block = &keys.block[j].keys;
-            double preloaded = fmin(fmax(left, 0) / block->keys, 1);
-            double leaves = (taken + changed) * block->mass / block->keys + evicts;
-            hots += block->mass * (share + (preloaded - share) * exp(-leaves * requests)) / MOMENTS;
-            left -= block->keys;
-        }
-    }
-    kvc_set_cache_close(&keys);
-    return fmin(hots, hit_frac);
-}
-
 double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
@@ -142,12 +93,13 @@ double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario)
     return mops * 1e-3 / kvc_composed_config_of(scenario)->shards;
 }
 
-struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns)
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns,
+                                                 const struct kvc_composed_copying *copying)
 {
     struct kvc_composed_expected expected = {.load_frac = load_frac_of(scenario)};
     double shards = kvc_composed_config_of(scenario)->shards;
     expected.hit_frac = hit_frac_of(scenario, expected.load_frac, shards * per_ns);
-    expected.hot_frac = hot_frac_of(scenario, expected.hit_frac, shards * per_ns);
+    expected.hot_frac = kvc_composed_hot_frac(scenario, expected.hit_frac, per_ns, copying);
     return expected;
 }
 
@@ -515,11 +467,12 @@ uint32_t kvc_composed_mix_paths(const struct kvc_composed_config *config, const 
 }
 
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario, double per_ns,
+                                            const struct kvc_composed_copying *copying,
                                             struct kvc_composed_parts *parts)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
-    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario, per_ns)};
+    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario, per_ns, copying)};
     memset(parts->all, 0, sizeof(parts->all));
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
@@ -557,7 +510,7 @@ void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_composed_parts parts;
     const struct kvc_composed_mix mix =
-        kvc_composed_mix_of(scenario, kvc_composed_sent_per_ns(scenario), &parts);
+        kvc_composed_mix_of(scenario, kvc_composed_sent_per_ns(scenario), NULL, &parts);
     for (uint32_t i = 0; i < config->stages; i++) {
         share_frac[i] = kvc_composed_mix_counts(config, &mix, i, 1).requests;
     }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "models/composed/closed_form/tier.h"
 #include "models/composed/config.h"
 #include "models/composed/costs.h"
 #include "models/composed/structures.h"
@@ -67,12 +68,15 @@ struct kvc_composed_mix {
 double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario);
 
 /* Returns the shares of the GETs that hit within the measured time of a socket that serves per_ns requests,
- * and how full the index is when the run begins. */
-struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns);
+ * and how full the index is when the run begins. Copies come into the hot tier as `copying` says; NULL: at
+ * once. */
+struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns,
+                                                 const struct kvc_composed_copying *copying);
 
 /* Returns the mix of a scenario whose sockets serve per_ns requests, which refers to *parts; its frames and
  * evictions depend on the rate and are left out. */
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario, double per_ns,
+                                            const struct kvc_composed_copying *copying,
                                             struct kvc_composed_parts *parts);
 
 /* Returns the time from the beginning of a run after which a socket that serves per_ns requests has full

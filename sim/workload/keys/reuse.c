@@ -44,7 +44,8 @@ static bool is_enough(const struct touches *touches, double beyond)
     return beyond >= 0 || touches->share >= 1 - 1e-12;
 }
 
-static double share_of(struct touches *touches, double size)
+/* Returns after how many requests the wanted size is touched. */
+static double requests_of(struct touches *touches, double size)
 {
     /* The smallest power of two whose requests touch enough; both conditions hold from some power on. */
     int too_low = -1, enough = POWERS;
@@ -67,30 +68,53 @@ static double share_of(struct touches *touches, double size)
     if (beyond_high < 0) {
         bracket = (struct kvc_bracket){high, beyond_high, INFINITY, NAN};
     }
-    touched_beyond(touches, kvc_bisect_rising(touched_beyond, touches, 0, high, BISECTIONS, bracket));
-    return touches->share;
+    return kvc_bisect_rising(touched_beyond, touches, 0, high, BISECTIONS, bracket);
+}
+
+/* Returns a result for one size, a memo's or a new one. */
+static double find(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double size,
+                   bool is_share)
+{
+    static _Thread_local struct kvc_memo shares, requests;
+    struct kvc_memo *memo = is_share ? &shares : &requests;
+    const double argument[] = {(double)workload->keys,
+                               workload->popularity,
+                               workload->zipf_s,
+                               reuse->bytes_per_key,
+                               reuse->footprint_bytes,
+                               reuse->stream_bytes,
+                               size};
+    bool can_keep = workload->action_count == 0;
+    double result;
+    if (can_keep && kvc_memo_find(memo, argument, &result)) {
+        return result;
+    }
+    struct touches touches = {.reuse = reuse,
+                              .sums = kvc_popularity_sums_of(workload),
+                              .keys = (double)workload->keys,
+                              .zipf = workload->popularity != KVC_POPULARITY_UNIFORM};
+    result = requests_of(&touches, size);
+    if (is_share) {
+        touched_beyond(&touches, result);
+        result = touches.share;
+    }
+    if (can_keep) {
+        kvc_memo_keep(memo, argument, sizeof(argument) / sizeof(*argument), result);
+    }
+    return result;
 }
 
 void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
                       uint32_t count, double *share)
 {
-    static _Thread_local struct kvc_memo memo;
-    struct touches touches = {.reuse = reuse,
-                              .keys = (double)workload->keys,
-                              .zipf = workload->popularity != KVC_POPULARITY_UNIFORM};
     for (uint32_t i = 0; i < count; i++) {
-        const double argument[] = {
-            (double)workload->keys, workload->popularity, workload->zipf_s, reuse->bytes_per_key,
-            reuse->footprint_bytes, reuse->stream_bytes,  size[i]};
-        bool can_keep = workload->action_count == 0;
-        if (size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0) {
-            share[i] = 1;
-        } else if (!can_keep || !kvc_memo_find(&memo, argument, &share[i])) {
-            touches.sums = touches.sums != NULL ? touches.sums : kvc_popularity_sums_of(workload);
-            share[i] = share_of(&touches, size[i]);
-            if (can_keep) {
-                kvc_memo_keep(&memo, argument, sizeof(argument) / sizeof(*argument), share[i]);
-            }
-        }
+        bool all = size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0;
+        share[i] = all ? 1 : find(workload, reuse, size[i], true);
     }
+}
+
+double kvc_reuse_requests(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double size)
+{
+    bool all = size >= reuse->footprint_bytes && reuse->stream_bytes <= 0;
+    return all ? INFINITY : find(workload, reuse, size, false);
 }

@@ -23,4 +23,8 @@ struct kvc_reuse {
 void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
                       uint32_t count, double *share);
 
+/** Returns the number of requests that touch `size` bytes: an LRU cache of that size keeps a key for so many
+ * after its latest one. Infinity: the cache keeps all. */
+double kvc_reuse_requests(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double size);
+
 #endif

@@ -55,6 +55,15 @@ Test(reuse, popular_keys_come_back_sooner)
     cr_expect_eq(more[SIZES - 1], 1);
 }
 
+Test(reuse, a_key_stays_until_other_requests_fill_the_cache)
+{
+    const struct kvc_workload workload = uniform();
+    const struct kvc_reuse keys = {.bytes_per_key = 1, .footprint_bytes = KEYS};
+    double half = kvc_reuse_requests(&workload, &keys, KEYS / 2.0); /* 1 - exp(-half / KEYS) is a half. */
+    cr_expect_float_eq(half, KEYS * log(2), 1e-3 * KEYS, "%g requests", half);
+    cr_expect_eq(kvc_reuse_requests(&workload, &keys, KEYS), INFINITY);
+}
+
 enum { FEW = 4096, CAPACITIES = 3, REQUESTS = 200000, WARM = 20000 };
 
 static const uint32_t capacity[CAPACITIES] = {10, 60, 300};

@@ -1,0 +1,32 @@
+/* The share of the GETs that the hot tier of a composed store answers. */
+#ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_TIER_H
+#define KVC_MODELS_COMPOSED_CLOSED_FORM_TIER_H
+
+#include "models/composed/config.h"
+
+enum { KVC_COMPOSED_MOMENTS = 8 /* Shares are means over so many moments of the measured time. */ };
+
+/* How GETs that the tier lacks bring their items there. */
+struct kvc_composed_copying {
+    double takes_ns; /* Time from the look into the tier until the copy is there [ns]. */
+    double every_ns; /* Time between batches, whose requests look at the same time; 0: each by itself [ns]. */
+};
+
+/* Requests for a key with about the same popularity, in units of its own requests. */
+struct kvc_composed_tier_key {
+    double taken, changed; /* Share of the requests that would copy it, and that change it. */
+    double takes, every;   /* Requests for it in the times of struct kvc_composed_copying. */
+};
+
+/* Returns in which share of the looks a key is in the tier that is never evicted, but for changes. */
+double kvc_composed_tier_present(const struct kvc_composed_tier_key *key);
+
+/* Returns how many requests of a load came until a moment of the measured time. */
+double kvc_composed_requests_until(const struct kvc_scenario *scenario, double per_ns, int moment);
+
+/* Returns the share of the GETs that the tier answers within the measured time of sockets that each serve
+ * per_ns requests, of whose GETs hit_frac hit. `copying` may be NULL: copies are there at once. */
+double kvc_composed_hot_frac(const struct kvc_scenario *scenario, double hit_frac, double per_ns,
+                             const struct kvc_composed_copying *copying);
+
+#endif
