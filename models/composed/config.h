@@ -149,6 +149,8 @@ struct kvc_composed_hot_options {
     double admit; /* Share of the found items that the tier takes when it is filled. */
 };
 
+enum { KVC_COMPOSED_BUFFERS_MAX = 64 /* Batches of a pipeline. */ };
+
 struct kvc_composed_batch_options {
     uint64_t count;    /* 0: no limit. */
     double bytes;      /* 0: no limit. */

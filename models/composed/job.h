@@ -51,6 +51,7 @@ struct kvc_composed_job {
     uint32_t pipeline, station;        /* Number of the station that serves it. */
     double steal_ns;    /* What it costs the core that has taken it from another pipeline [ns]. */
     bool is_batch;      /* It has been formed of frames. */
+    uint8_t buffer;     /* Then the number of the batch in its pipeline, which parts of it share. */
     bool is_ghost;      /* It has no rows, only work in the background. */
     bool is_part;       /* It has no rows, only the work of a stage for the job `whole`. */
     uint32_t whole;     /* Number of this job. */

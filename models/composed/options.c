@@ -100,7 +100,7 @@ static const struct kvc_option batch_rows[] = {
         kvc_composed_batch_options, "every", every_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
         "cycle of a scheduler at which the batches of all pipelines close; a longer one raises throughput "
         "and latency; 0: there is no scheduler"),
-    KVC_COUNT_ROW(kvc_composed_batch_options, "buffers", buffers, 1, 64, "3",
+    KVC_COUNT_ROW(kvc_composed_batch_options, "buffers", buffers, 1, KVC_COMPOSED_BUFFERS_MAX, "3",
                   "batches that a pipeline has room for, the one that fills included; with more of them the "
                   "stages wait less for each other"),
     KVC_TEXT_ROW(

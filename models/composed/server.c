@@ -22,7 +22,7 @@ static struct kvc_composed_job *job_of(const struct kvc_composed_server *server,
 
 /* ---- answers ---- */
 
-static void batch_is_free(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
+static void end_batch(struct kvc_composed_server *server, uint32_t pipeline, uint8_t buffer, double now_ns);
 
 /* Answers a job, see models/composed/answers.h, and frees it. */
 static void answer(struct kvc_composed_server *server, uint32_t number, double began_ns, double ended_ns,
@@ -31,10 +31,11 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
     struct kvc_composed_job *job = job_of(server, number);
     uint32_t pipeline = job->pipeline;
     bool is_batch = job->is_batch;
+    uint8_t buffer = job->buffer;
     double answered_ns = kvc_composed_answer(server, job, began_ns, ended_ns, before_ns, after_ns);
     kvc_composed_free_job(server, number);
     if (is_batch) {
-        batch_is_free(server, pipeline, ended_ns);
+        end_batch(server, pipeline, buffer, ended_ns);
     }
     kvc_composed_send_frames(server, answered_ns);
     if (server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED || kvc_source_fills(server->source)) {
@@ -58,6 +59,7 @@ static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t s
 {
     struct kvc_composed_job *job = job_of(server, number);
     bool is_batch = job->is_batch;
+    uint8_t buffer = job->buffer;
     uint32_t pipeline = job->pipeline;
     job->is_refused = server->config->stage[stage].options->full == KVC_COMPOSED_REFUSE;
     kvc_composed_lose(server, job);
@@ -67,7 +69,7 @@ static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t s
     }
     kvc_composed_free_job(server, number);
     if (is_batch) {
-        batch_is_free(server, pipeline, now_ns);
+        end_batch(server, pipeline, buffer, now_ns);
     }
 }
 
@@ -512,7 +514,8 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
     kvc_composed_job_count(job, config);
     kvc_composed_job_count(job_of(server, *others), config);
     if (job->is_batch) {
-        server->pipeline[job->pipeline].buffers--; /* Until both parts are answered. */
+        server->pipeline[job->pipeline].parts[job->buffer]++;
+        job_of(server, *others)->buffer = job->buffer;
     }
     return true;
 }
@@ -711,15 +714,18 @@ static bool open_batch(struct kvc_composed_server *server, uint32_t number, doub
 {
     struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
     double timeout_ns = server->limits.timeout_ns;
-    if (pipeline->open != NULL || pipeline->buffers <= 0) {
+    if (pipeline->open != NULL || pipeline->free_buffers == 0) {
         return pipeline->open != NULL;
     }
     uint32_t job = kvc_composed_new_job(server, true);
-    pipeline->buffers--;
+    uint8_t buffer = (uint8_t)__builtin_ctzll(pipeline->free_buffers);
+    pipeline->free_buffers &= pipeline->free_buffers - 1;
+    pipeline->parts[buffer] = 1;
     pipeline->opened++;
     pipeline->open_bytes = 0;
     pipeline->open = job_of(server, job);
     pipeline->open->pipeline = number;
+    pipeline->open->buffer = buffer;
     pipeline->open->next = job; /* A job in use is in no list. */
     if (timeout_ns > 0) {
         kvc_events_add(&server->events, now_ns + timeout_ns, KVC_COMPOSED_TIMES_OUT, (uint16_t)number,
@@ -768,16 +774,20 @@ static bool join_batch(struct kvc_composed_server *server, uint32_t number, doub
     return false;
 }
 
-/* A batch of a pipeline is free again: frames that waited for it join it. */
-static void batch_is_free(struct kvc_composed_server *server, uint32_t number, double now_ns)
+/* A part of a batch is answered, or lost. After the last one, the batch is free again: frames that waited for
+ * it join it. */
+static void end_batch(struct kvc_composed_server *server, uint32_t number, uint8_t buffer, double now_ns)
 {
     struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
-    pipeline->buffers++;
+    if (--pipeline->parts[buffer] > 0) {
+        return;
+    }
+    pipeline->free_buffers |= UINT64_C(1) << buffer;
     if (pipeline->joins) { /* A frame that waited joins one that is answered at once. */
         return;
     }
     pipeline->joins = true;
-    while (pipeline->held.count > 0 && (pipeline->open != NULL || pipeline->buffers > 0)) {
+    while (pipeline->held.count > 0 && (pipeline->open != NULL || pipeline->free_buffers != 0)) {
         struct kvc_ring_entry entry = *kvc_ring_first(&pipeline->held);
         if (join_batch(server, (uint32_t)entry.value, now_ns)) {
             kvc_ring_pop(&pipeline->held);

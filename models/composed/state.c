@@ -67,7 +67,8 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
     kvc_rng_init(&server->routes, seed, "composed.routes", number);
     server->pipeline = kvc_array_of(config->pipelines, sizeof(*server->pipeline));
     for (uint32_t i = 0; i < config->pipelines; i++) {
-        server->pipeline[i].buffers = (int32_t)config->options->batch.buffers;
+        server->pipeline[i].free_buffers =
+            ~UINT64_C(0) >> (KVC_COMPOSED_BUFFERS_MAX - config->options->batch.buffers);
     }
     bool hashes = config->options->spread == KVC_COMPOSED_BY_CONNECTION;
     if (config->on_network && config->pipelines > 1 && hashes) {

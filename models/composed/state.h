@@ -50,9 +50,10 @@ struct kvc_composed_fixed {
 
 /* What happens between the frames and the batches of a pipeline. */
 struct kvc_composed_pipeline {
-    struct kvc_composed_job *open; /* The batch that fills; NULL: none. */
-    uint32_t opened;               /* Number of batches so far, which a timeout compares. */
-    int32_t buffers;               /* Batches that are free; below 0 while parts of one are apart. */
+    struct kvc_composed_job *open;            /* The batch that fills; NULL: none. */
+    uint32_t opened;                          /* Number of batches so far, which a timeout compares. */
+    uint64_t free_buffers;                    /* A bit for each of its batches that is free. */
+    uint32_t parts[KVC_COMPOSED_BUFFERS_MAX]; /* By batch: parts that are not answered. */
     double open_bytes;
     struct kvc_ring held; /* Frames that wait for a free batch, with the station that holds them. */
     bool joins;           /* Whether such frames are joining batches. */

@@ -4,19 +4,18 @@
 -- Mean latency at three loads, and of the same store without a policy, with all lookups on either side:
 --
 --                        4 Mops      12 Mops     20 Mops
---     this policy        86.9 us     493 us      658 us
+--     this policy        86.9 us     267 us      336 us
 --     share = 1          86.9 us     overload    overload
---     share = 0          657 us      742 us      859 us
+--     share = 0          332 us      363 us      415 us
 --
--- Near 9 Mops, cores that nearly keep up are still sooner alone (108 us, 404 us with the policy), and with 4 buffers instead of 16,
--- shorter queues make the GPU alone the best choice from 10 Mops on (252 us).
+-- Near 9 Mops, cores that nearly keep up are still sooner alone (108 us, 239 us with the policy).
 return {
   name = "composed_routes",
   system = {
     kind = "composed",
     index = { kernel = "cuckoo" },
     values = { kernel = "slab", size = "46MiB" },
-    batch = { count = 4096, timeout = "20us", buffers = 16, before = "parse" },
+    batch = { count = 4096, timeout = "20us", buffers = 4, before = "parse" },
     policy_every = "300us",
     policy = function(state)
       local cores = state.stages["look up"]

@@ -222,3 +222,27 @@ Test(composition_order, is_refused_without_an_effect)
     kvc_laws_refuse("system = { kind = 'composed', batch = { count = 8 }, stages = {} }",
                     "system.stages: found none, allowed: 1 to 12 stages");
 }
+
+/* A batch whose parts go different ways takes one buffer, until the last part is answered: while the parts
+ * take 10 us, there are as many batches at work as buffers. */
+Test(composition_order, keeps_one_buffer_for_all_parts_of_a_batch)
+{
+    static const double count = 64, part_us = 10;
+    for (int buffers = 1; buffers <= 4; buffers *= 2) {
+        struct kvc_outcome *ran = kvc_laws_answer(
+            kvc_laws_load(
+                "return { system = { kind = 'composed', batch = { count = %.0f, buffers = %d, before = 'join' }, stages = {\n"
+                "  { name = 'in', on = 'nic.rx' }, { name = 'join', on = 'cpu', ns = 1 },\n"
+                "  { name = 'get', on = 'cpu', cores = 4, ns = %g, per = 'batch', when = 'get' },\n"
+                "  { name = 'set', on = 'cpu', cores = 4, ns = %g, per = 'batch', when = 'set' },\n"
+                "  { name = 'out', on = 'nic.tx' } } }, node = { sockets = 1 },\n"
+                "workload = { keys = 1e4, get = 0.5, set = 0.5, arrival = 'saturate' },\n"
+                "run = { duration = '4ms', warmup = '1ms' } }\n",
+                count, buffers, part_us * 1e3, part_us * 1e3),
+            false);
+        double expected = buffers * count / part_us, found = ran->result.throughput_mops;
+        cr_expect_float_eq(found, expected, 0.1 * expected, "%.4g Mops with %d buffers, not %.4g", found,
+                           buffers, expected);
+        kvc_outcome_free(ran);
+    }
+}
