@@ -98,7 +98,7 @@ double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_compos
         double bytes = each * together;
         if (bytes != server->answer_bytes) { /* Most answers are as long as the one before them. */
             server->answer_bytes = bytes;
-            server->answer_ns = kvc_nic_wire_ns(config->nic, bytes, 1);
+            server->answer_ns = kvc_nic_wire_ns(config->nic, bytes, config->tx_parts);
         }
         frame_ns = server->answer_ns;
     }

@@ -127,6 +127,10 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
         {"memory", stage->memory != KVC_COMPOSED_IN_HOST,
          place == KVC_COMPOSED_NIC_RX && config->gpu != NULL && !config->gpu->shares_memory,
          "on nic.rx beside a gpu with memory of its own; system.index, values and hot have one each"},
+        {"ports", stage->ports > 0,
+         place == KVC_COMPOSED_NIC_RX || (place == KVC_COMPOSED_NIC_TX && i + 1 == config->stages &&
+                                          all_of_pool == 1u << i && !works_on(config, KVC_COMPOSED_NODE)),
+         "on nic.rx, or on nic.tx in the last stage if no other one is on nic.tx or node"},
         {"interval", stage->interval != 1, place == KVC_COMPOSED_FPGA, "on fpga"},
         {"overlap", stage->overlap != 1, cores, on_cores},
         {"steal", kvc_composed_steals(stage),
@@ -223,6 +227,10 @@ static enum kvc_status check_place(const struct kvc_composed_config *config, uin
     }
     if (place == KVC_COMPOSED_NIC_RX && i > 0) {
         return FAIL("system.stages.%u.on: found nic.rx, allowed: only the first stage receives", i + 1);
+    }
+    if (stage->ports > 0 && stage->ports > config->nic->ports) {
+        return FAIL("system.stages.%u.ports: found %llu, allowed: at most %llu, the ports of node.nic", i + 1,
+                    (unsigned long long)stage->ports, (unsigned long long)config->nic->ports);
     }
     bool pcie = place == KVC_COMPOSED_PCIE_DOWN || place == KVC_COMPOSED_PCIE_UP ||
                 stage->memory == KVC_COMPOSED_IN_GPU;

@@ -126,9 +126,11 @@ static void share(void *data)
         kvc_slice_mover_post(&user->gpu, work_ns, work_ns);
     }
     if (config->on_network) {
-        double port_bytes_per_ns = (double)config->nic->ports * config->nic->bytes_per_s * 1e-9;
-        kvc_slice_mover_post_busy(&user->rx, &user->rx_ns, place_ns[KVC_COMPOSED_NIC_RX], port_bytes_per_ns);
-        kvc_slice_mover_post_busy(&user->tx, &user->tx_ns, place_ns[KVC_COMPOSED_NIC_TX], port_bytes_per_ns);
+        double bytes_per_ns = (double)config->nic->ports * config->nic->bytes_per_s * 1e-9;
+        kvc_slice_mover_post_busy(&user->rx, &user->rx_ns, place_ns[KVC_COMPOSED_NIC_RX],
+                                  bytes_per_ns / config->rx_parts);
+        kvc_slice_mover_post_busy(&user->tx, &user->tx_ns, place_ns[KVC_COMPOSED_NIC_TX],
+                                  bytes_per_ns / config->tx_parts);
     }
     if (user->device.copy != KVC_SOCKET_NONE) {
         kvc_slice_mover_post_busy(&user->down, &user->down_ns, place_ns[KVC_COMPOSED_PCIE_DOWN],

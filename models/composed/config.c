@@ -61,6 +61,9 @@ static uint32_t servers_of(const struct kvc_composed_config *config,
         return options->split ? 1 : (uint32_t)options->cores;
     case KVC_COMPOSED_GPU:
         return (uint32_t)options->streams;
+    case KVC_COMPOSED_NIC_RX:
+    case KVC_COMPOSED_NIC_TX:
+        return options->ports > 0 ? (uint32_t)options->ports : 1;
     case KVC_COMPOSED_DATABASE:
         return config->database != NULL ? (uint32_t)config->database->queries : 1;
     default:
@@ -134,8 +137,8 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
     } else {
         stage->pool = config->stage[partner].pool;
         const struct kvc_composed_pool *pool = &config->pool[stage->pool];
-        bool same =
-            pool->servers == servers_of(config, mine) && pool->cores == (mine->split ? mine->cores : 1);
+        bool same = is_link(pool->place) || (pool->servers == servers_of(config, mine) &&
+                                             pool->cores == (mine->split ? mine->cores : 1));
         if (pool->place != stage->place || !same) {
             return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
                                  "system.stages.%u.pool: found \"%s\", allowed: a pool of stages on the same "
@@ -649,6 +652,8 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
                                            .flash = kvc_flash_of(node),
                                            .shards = kvc_scenario_shards(scenario),
                                            .pipelines = (uint32_t)options->pipelines,
+                                           .rx_parts = 1,
+                                           .tx_parts = 1,
                                            .stages = options->stage_count};
     config->keys = (double)scenario->workload.keys / config->shards;
     for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
@@ -659,6 +664,10 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
         bool port =
             config->stage[i].place == KVC_COMPOSED_NIC_RX || config->stage[i].place == KVC_COMPOSED_NIC_TX;
         config->on_network = config->on_network || port;
+        if (status == KVC_OK && port && options->stage[i].ports > 0) {
+            bool in = config->stage[i].place == KVC_COMPOSED_NIC_RX;
+            *(in ? &config->rx_parts : &config->tx_parts) = (uint32_t)config->nic->ports;
+        }
         config->compares = config->compares || (options->stage[i].does & KVC_COMPOSED_COMPARE) != 0;
     }
     if (status == KVC_OK) {

@@ -35,6 +35,7 @@ enum {
     KVC_COMPOSED_PRIORITIES = 4,
     KVC_COMPOSED_ROUTES_MAX = 4,      /* Routes, with that of the requests on none. */
     KVC_COMPOSED_BATCH_MAX = 1 << 20, /* Most requests of a batch. */
+    KVC_COMPOSED_PORTS_MAX = 64,
 };
 
 /* Where a stage works. */
@@ -178,6 +179,7 @@ struct kvc_composed_stage_options {
     bool split;                /* All cores serve one job at a time. */
     uint64_t block, threads;   /* GPU: requests of a thread block, and threads of each; 0: no blocks. */
     double block_memory_bytes; /* GPU: shared memory of a block. */
+    uint64_t ports;            /* NIC: ports that it uses, each by itself; 0: all of them as one. */
     int memory;                /* NIC: enum kvc_composed_memory that receives packets. */
     char pool[KVC_TEXT_MAX], beside[KVC_TEXT_MAX], after[KVC_TEXT_MAX], route[KVC_TEXT_MAX];
     double share; /* Its route takes this share of the requests; NaN: not stated. */
@@ -280,13 +282,15 @@ struct kvc_composed_config {
      * and it takes what the others leave. */
     double route_frac[KVC_COMPOSED_ROUTES_MAX];
     uint32_t route_stage[KVC_COMPOSED_ROUTES_MAX];
-    uint32_t batched;                   /* First stage that serves batches; `stages`: none does. */
-    uint32_t frame_most;                /* Requests that a job of frames has room for. */
-    uint32_t batch_most;                /* Requests that a batch has room for. */
-    uint64_t outstanding;               /* Saturating load: requests of a node in flight. */
-    uint32_t frame_requests;            /* Requests of a frame at most. */
-    uint32_t frame_answers;             /* Responses of a frame at most, if they fit. */
-    double frame_mean;                  /* Mean requests of a full frame. */
+    uint32_t batched;        /* First stage that serves batches; `stages`: none does. */
+    uint32_t frame_most;     /* Requests that a job of frames has room for. */
+    uint32_t batch_most;     /* Requests that a batch has room for. */
+    uint64_t outstanding;    /* Saturating load: requests of a node in flight. */
+    uint32_t frame_requests; /* Requests of a frame at most. */
+    uint32_t frame_answers;  /* Responses of a frame at most, if they fit. */
+    double frame_mean;       /* Mean requests of a full frame. */
+    uint32_t rx_parts,
+        tx_parts; /* Ports of the card over those that carry a frame, or responses, at a time. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
     bool has_values;                    /* Values lie in a memory of their own. */
     bool inlines;                       /* The index holds them. */

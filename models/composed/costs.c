@@ -583,7 +583,8 @@ struct kvc_composed_cost kvc_composed_cost_of(const struct kvc_composed_config *
         cost.bytes = bytes_of(stage, counts) +
                      (stage->place == KVC_COMPOSED_NIC_RX ? counts->request_bytes : counts->response_bytes);
         cost.busy_ns =
-            kvc_nic_frames_ns(config->nic, cost.bytes, counts->requests / config->frame_answers, 1);
+            kvc_nic_frames_ns(config->nic, cost.bytes, counts->requests / config->frame_answers,
+                              stage->place == KVC_COMPOSED_NIC_RX ? config->rx_parts : config->tx_parts);
         if (stage->options->memory == KVC_COMPOSED_IN_GPU) { /* Packets go on over the link at once. */
             cost.busy_ns = fmax(cost.busy_ns, kvc_pcie_h2d_ns(config->pcie, cost.bytes));
             return cost;

@@ -13,7 +13,7 @@ enum kvc_composed_shared {
     KVC_COMPOSED_CXL_MEMORY,  /* Links of the memory behind CXL. */
     KVC_COMPOSED_CARD_MEMORY, /* Channels of the card's memory. */
     KVC_COMPOSED_DMA,         /* The card's PCIe links, as packets use them. */
-    KVC_COMPOSED_WIRE,        /* To the clients. */
+    KVC_COMPOSED_WIRE,        /* To the clients: of all ports, or of the first one. */
     KVC_COMPOSED_SHARED,
 };
 

@@ -41,9 +41,10 @@ static double device_frac(const struct kvc_scenario *scenario, const struct kvc_
     double busy = 0;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
+        double parts = place == KVC_COMPOSED_NIC_RX ? config->rx_parts : config->tx_parts;
         double servers = place == KVC_COMPOSED_CPU
                              ? config->thread_cores * (double)pool->servers * pool->cores * config->pipelines
-                             : 1;
+                             : pool->servers / parts;
         busy += pool->place == place ? result->stage[i].utilization_frac * servers : 0;
     }
     return fmin(busy / (place == KVC_COMPOSED_CPU ? (double)config->cpu->cores : 1), 1);

@@ -178,6 +178,11 @@ static const struct kvc_option stage_rows[] = {
     KVC_CHOICE_ROW(
         kvc_composed_stage_options, "memory", memory, packet_memories, "host",
         "nic.rx: memory into which the NIC writes packets; gpu: over the PCIe link, past host memory"),
+    KVC_COUNT_ROW(
+        kvc_composed_stage_options, "ports", ports, 1, KVC_COMPOSED_PORTS_MAX, "auto",
+        "nic.rx, nic.tx: ports of the card that the stage uses; each carries a frame, or the responses of a job, at the "
+        "rate of one port; more of them carry more; auto: all ports together, as one",
+        .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(kvc_composed_stage_options, "interval", interval, 1, 1000000, "1",
                   "fpga: clocks from the start of one request to that of the next; fewer raise the limit"),
     KVC_TEXT_ROW(kvc_composed_stage_options, "pool", pool, "",

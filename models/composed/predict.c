@@ -507,6 +507,9 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
             fixed_ns += stage_ns;
         }
     }
+    if (wire && last >= config->batched) { /* They leave no faster than a port takes them. */
+        spread_ns = fmax(spread_ns, demands->stage_ns[last]);
+    }
     if (config->batched < config->stages) {
         fill_ns = batch_wait_ns(config, demands->requests, per_ns);
         bool first = larger > 1 && config->options->batch.every_ns <= 0; /* Its frame waits for all of it. */

@@ -234,7 +234,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     double before_ns = 0, after_ns = 0;
     if (streamed) {
         before_ns = job->backlog_ns;
-        after_ns = kvc_composed_left_to_send(server, now_ns);
+        after_ns = kvc_composed_left_to_send(server, job, now_ns);
     }
     answer(server, number, began_ns, now_ns, before_ns, after_ns);
     leave_station(server, station, now_ns);
@@ -256,10 +256,9 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 {
     struct kvc_composed_job *job = job_of(server, number);
     const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &job->counts);
-    double before_ns = kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns);
-    kvc_composed_take_shared(server, job, price, now_ns, 0);
+    double before_ns = kvc_composed_take_wire(server, job, price, now_ns, 0);
     count_messages(server, job, stage, price->cost.busy_ns);
-    answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, now_ns));
+    answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, job, now_ns));
 }
 
 /* Lets responses enter the wire while the stage fills them, from now_ns on for busy_ns. */
@@ -267,8 +266,7 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
                        double now_ns, double busy_ns)
 {
     const struct kvc_composed_price *price = kvc_composed_price_of(server, stage + 1, &job->counts);
-    job->backlog_ns = kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns);
-    kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
+    job->backlog_ns = kvc_composed_take_wire(server, job, price, now_ns, busy_ns);
     count_messages(server, job, stage + 1, price->cost.busy_ns);
 }
 
@@ -305,7 +303,7 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
         kvc_composed_take_shared(server, job, price, now_ns, 0);
         count_messages(server, whole, stage, price->cost.busy_ns);
         kvc_composed_storage_visit(&server->storage, job, number, stage,
-                                   now_ns + kvc_composed_left_to_send(server, now_ns) +
+                                   now_ns + kvc_composed_left_to_send(server, job, now_ns) +
                                        price->cost.latency_ns);
         return;
     }
@@ -393,7 +391,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         stream_out(server, job, stage, now_ns, busy_ns);
     }
     job->latency_ns = price->cost.latency_ns;
-    if (at->place == KVC_COMPOSED_NIC_RX) {
+    if (at->place == KVC_COMPOSED_NIC_RX && station->servers == 1) {
         kvc_events_append(&server->events, KVC_COMPOSED_LINKS, now_ns + busy_ns, KVC_COMPOSED_ENDS,
                           (uint16_t)stage, number);
         return;

@@ -142,7 +142,9 @@ struct kvc_composed_server {
     uint32_t turn;       /* The next pipeline. */
     struct kvc_rng routes;
     double route_frac[KVC_COMPOSED_ROUTES_MAX]; /* Shares of the routes, which a policy may change. */
-    struct kvc_composed_fluid fluid[KVC_COMPOSED_SHARED];
+    /* By enum kvc_composed_shared. Behind the wire come those of the other ports, if each has its own. */
+    struct kvc_composed_fluid fluid[KVC_COMPOSED_SHARED + KVC_COMPOSED_PORTS_MAX - 1];
+    uint32_t port; /* Number of the port that carries the next job's responses. */
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t offers;                       /* Frames that the source was asked for. */

@@ -2,17 +2,27 @@
 
 #include <math.h>
 
-double kvc_composed_left_of(struct kvc_composed_server *server, enum kvc_composed_shared device,
-                            double now_ns)
+/* Returns the device that works for a job. */
+static struct kvc_composed_fluid *device_of(struct kvc_composed_server *server,
+                                            const struct kvc_composed_job *job, int device)
 {
-    kvc_composed_fluid_until(&server->fluid[device], now_ns);
-    return server->fluid[device].backlog_ns;
+    return &server->fluid[device == KVC_COMPOSED_WIRE ? KVC_COMPOSED_WIRE + job->port : (uint32_t)device];
 }
 
-double kvc_composed_left_to_send(struct kvc_composed_server *server, double now_ns)
+/* Returns the work that it has left [ns]. */
+static double left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job, int device,
+                      double now_ns)
 {
-    return fmax(kvc_composed_left_of(server, KVC_COMPOSED_WIRE, now_ns),
-                kvc_composed_left_of(server, KVC_COMPOSED_ROOT_OUT, now_ns));
+    struct kvc_composed_fluid *fluid = device_of(server, job, device);
+    kvc_composed_fluid_until(fluid, now_ns);
+    return fluid->backlog_ns;
+}
+
+double kvc_composed_left_to_send(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                                 double now_ns)
+{
+    return fmax(left_of(server, job, KVC_COMPOSED_WIRE, now_ns),
+                left_of(server, job, KVC_COMPOSED_ROOT_OUT, now_ns));
 }
 
 void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
@@ -22,9 +32,21 @@ void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_com
     server->cxl_ns += price->cost.cxl_ns;
     for (uint32_t left = price->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
-        job->share[i] += kvc_composed_fluid_begin(&server->fluid[i], now_ns, price->work_ns[i], over_ns);
+        job->share[i] +=
+            kvc_composed_fluid_begin(device_of(server, job, i), now_ns, price->work_ns[i], over_ns);
     }
     job->shares |= over_ns > 0 ? price->shares : 0;
+}
+
+double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                              const struct kvc_composed_price *price, double now_ns, double over_ns)
+{
+    uint64_t ports = server->config->stage[server->config->stages - 1].options->ports;
+    job->port = server->port;
+    server->port = server->port + 1 < ports ? server->port + 1 : 0;
+    double before_ns = left_of(server, job, KVC_COMPOSED_WIRE, now_ns);
+    kvc_composed_take_shared(server, job, price, now_ns, over_ns);
+    return before_ns;
 }
 
 double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
@@ -38,7 +60,7 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
     double wait_ns = 0, memory_ns = 0;
     for (uint32_t left = job->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
-        double left_ns = kvc_composed_fluid_end(&server->fluid[i], now_ns, job->share[i]);
+        double left_ns = kvc_composed_fluid_end(device_of(server, job, i), now_ns, job->share[i]);
         wait_ns = (waits >> i & 1) != 0 && left_ns > wait_ns ? left_ns : wait_ns;
         memory_ns = (memory >> i & 1) != 0 && left_ns > memory_ns ? left_ns : memory_ns;
         job->share[i] = 0;

@@ -4,15 +4,17 @@
 
 #include "models/composed/state.h"
 
-/* Returns the work that a device has left [ns]. */
-double kvc_composed_left_of(struct kvc_composed_server *server, enum kvc_composed_shared device,
-                            double now_ns);
-
-/* Returns the time after which all responses have left [ns]. */
-double kvc_composed_left_to_send(struct kvc_composed_server *server, double now_ns);
+/* Returns the time after which all has left that goes the way of a job's responses [ns]. */
+double kvc_composed_left_to_send(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                                 double now_ns);
 
 /* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. */
 void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                              const struct kvc_composed_price *price, double now_ns, double over_ns);
+
+/* Lets the next port take the responses of a job, over over_ns or at once. Returns the time of what the port
+ * had left before [ns]. */
+double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_composed_job *job,
                               const struct kvc_composed_price *price, double now_ns, double over_ns);
 
 /* Ends what kvc_composed_take_shared() began over a time. Returns for how long the stage still waits [ns]:

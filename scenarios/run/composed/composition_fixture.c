@@ -47,6 +47,7 @@ struct stage {
     bool background, shared, split, past_host;
     uint32_t block, threads; /* Of a kernel of blocks; 0: it has none. */
     double block_cycles, block_lines;
+    uint32_t ports; /* 0: not stated. */
 };
 
 struct composition {
@@ -55,6 +56,7 @@ struct composition {
     bool has_fpga, has_database, has_node, receives, sends;
     bool one_memory;     /* The GPU uses host memory. */
     bool past_host;      /* Packets go into GPU memory. */
+    uint32_t ports;      /* Of a card whose ports are used one by one; 0: it has the usual one. */
     uint32_t index;      /* Number of its kernel; 0: none. */
     double inline_bytes; /* Largest pair in the entries of an index that holds values; 0: it holds none. */
     bool has_values, logs, index_there, values_there, values_on_flash;
@@ -525,6 +527,24 @@ static void draw_order(uint64_t seed, struct composition *drawn)
     }
 }
 
+/* Lets the ports of a card carry frames and responses one by one, by numbers of its own. */
+static void draw_ports(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng rng;
+    bool other = false; /* Another stage sends as well. */
+    kvc_rng_init(&rng, seed, "composition ports", 0);
+    for (uint32_t i = 0; i + 1 < drawn->stages; i++) {
+        other = other || is_on(&drawn->stage[i], "node") || is_on(&drawn->stage[i], "nic.tx");
+    }
+    drawn->ports = (drawn->receives || drawn->sends) && happens(&rng, 0.15) ? whole(&rng, 2, 4) : 0;
+    if (drawn->ports > 0 && drawn->receives && happens(&rng, 0.7)) {
+        drawn->stage[0].ports = whole(&rng, 1, drawn->ports);
+    }
+    if (drawn->ports > 0 && drawn->sends && !other && happens(&rng, 0.7)) {
+        drawn->stage[drawn->stages - 1].ports = whole(&rng, 1, drawn->ports);
+    }
+}
+
 /* Puts one stage on the first of two routes, and at times another one, with the same operations, on the
  * second. Both are for as many operations as the first was. */
 static void draw_routes(uint64_t seed, struct composition *drawn)
@@ -674,6 +694,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     draw_copies(seed, drawn);
     fit_cores(drawn);
     draw_order(seed, drawn);
+    draw_ports(seed, drawn);
     drawn->spread = spreads[kvc_rng_below(&rng, 3)];
     drawn->per_frame = strcmp(drawn->spread, "keys") == 0 || happens(&rng, 0.2) ? 1
                        : happens(&rng, 0.5)                                     ? 8
@@ -723,6 +744,9 @@ static void put_stage(struct writer *writer, const struct stage *stage, uint32_t
     }
     if (stage->interval > 1) {
         put(writer, ", interval = %u", stage->interval);
+    }
+    if (stage->ports > 0) {
+        put(writer, ", ports = %u", stage->ports);
     }
     if (stage->pool != 0) {
         put(writer, ", pool = \"%c\"", stage->pool);
@@ -914,6 +938,9 @@ void kvc_composition_write(uint64_t seed, const struct kvc_composition_use *use,
     }
     if (is_on_card(&drawn) && !drawn.has_fpga) {
         put(&writer, ", card_cpu = \"bluefield-3-cores\", card_dram = \"bluefield-3-ddr5\"");
+    }
+    if (drawn.ports > 0) {
+        put(&writer, ", nic = { base = \"connectx-7-400g\", ports = %u }", drawn.ports);
     }
     if (drawn.has_database) {
         put(&writer, ", database = { base = \"mysql-bg\", queries = %u, read = \"%.0fns\", times = \"%s\" }",

@@ -170,6 +170,10 @@ Test(composition_order, is_refused_without_an_effect)
          "system.stages.2.priority: found one that stage \"a\" cannot have, allowed: if another stage"},
         {"", "{ name = 'a', on = 'cpu', steal = '50ns' },",
          "system.stages.2.steal: found one that stage \"a\" cannot have, allowed: on cpu, with 2 pipelines"},
+        {"", "{ name = 'a', on = 'cpu', ports = 1 },",
+         "system.stages.2.ports: found one that stage \"a\" cannot have, allowed: on nic.rx, or on nic.tx in the last"},
+        {"", "{ name = 'a', on = 'nic.tx', ports = 1 },",
+         "system.stages.2.ports: found one that stage \"a\" cannot have, allowed: on nic.rx, or on nic.tx in the last"},
         {"", "{ name = 'a', on = 'cpu', does = 'parse', streams = 2 },",
          "system.stages.2.streams: found one that stage \"a\" cannot have, allowed: on gpu"},
         {"index = { kernel = 'mica' }, values = { kernel = 'inline' },",
@@ -219,6 +223,10 @@ Test(composition_order, is_refused_without_an_effect)
                  wrong[i].system, wrong[i].stage);
         kvc_laws_refuse(fields, wrong[i].message);
     }
+    kvc_laws_refuse(
+        "system = { kind = 'composed', stages = { { name = 'a', on = 'nic.rx', ports = 2 }, { name = 'b', on = "
+        "'cpu' } } }",
+        "system.stages.1.ports: found 2, allowed: at most 1, the ports of node.nic");
     kvc_laws_refuse("system = { kind = 'composed', batch = { count = 8 }, stages = {} }",
                     "system.stages: found none, allowed: 1 to 12 stages");
 }
