@@ -807,21 +807,20 @@ static struct served settle(const struct kvc_scenario *scenario, struct kvc_comp
 {
     enum { ROUNDS = 8 };
     static const double settled_frac = 1e-3;
-    struct kvc_composed_copying copying = {0, 0};
     double per_ns = kvc_composed_sent_per_ns(scenario);
+    struct kvc_composed_expected expected = kvc_composed_expect(scenario, per_ns, NULL);
     struct served served;
     for (int i = 0; i < ROUNDS; i++) {
-        *mix = kvc_composed_mix_of(scenario, per_ns, &copying, parts);
+        *mix = kvc_composed_mix_of(scenario, &expected, parts);
         served = served_of(scenario, mix);
-        double next = per_ns > 0 ? sqrt(per_ns * served.per_ns) : served.per_ns;
-        copying = copying_of(kvc_composed_config_of(scenario), mix, served.per_ns);
-        const struct kvc_composed_expected expected = kvc_composed_expect(scenario, next, &copying);
-        bool settled = fabs(expected.hit_frac - mix->expected.hit_frac) <= settled_frac &&
-                       fabs(expected.hot_frac - mix->expected.hot_frac) <= settled_frac;
-        if (settled) {
+        per_ns = per_ns > 0 ? sqrt(per_ns * served.per_ns) : served.per_ns;
+        const struct kvc_composed_copying copying =
+            copying_of(kvc_composed_config_of(scenario), mix, served.per_ns);
+        expected = kvc_composed_expect(scenario, per_ns, &copying);
+        if (fabs(expected.hit_frac - mix->expected.hit_frac) <= settled_frac &&
+            fabs(expected.hot_frac - mix->expected.hot_frac) <= settled_frac) {
             break;
         }
-        per_ns = next;
     }
     return served;
 }

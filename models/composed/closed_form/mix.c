@@ -12,6 +12,15 @@
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/keys/set_cache.h"
 
+enum { MOMENTS = 8 /* Shares are means over so many moments of the measured time. */ };
+
+/* Returns how many requests of a load came until a moment of the measured time. */
+static double requests_until(const struct kvc_scenario *scenario, double per_ns, int moment)
+{
+    const struct kvc_run *run = &scenario->run;
+    return per_ns * (fmax(run->warmup_ns, 0) + run->duration_ns * (moment + 0.5) / MOMENTS);
+}
+
 /* Returns the share of the GETs that a store of `items` items answers after `requests` requests: keys of the
  * preload, of which the most popular ones are the newest, and those that SETs, or GETs that missed, have
  * brought since, without those that were deleted last. The oldest items of a log make room; other stores keep
@@ -47,9 +56,8 @@ static double recent_hit_frac(const struct kvc_scenario *scenario, double items,
     double stored = floor(workload->preload_frac * (double)workload->keys), hits = 0;
     struct kvc_set_cache keys;
     kvc_set_cache_list(&keys, workload);
-    for (int i = 0; i < KVC_COMPOSED_MOMENTS; i++) {
-        hits += hit_frac_after(scenario, &keys, items, kvc_composed_requests_until(scenario, per_ns, i)) /
-                KVC_COMPOSED_MOMENTS;
+    for (int i = 0; i < MOMENTS; i++) {
+        hits += hit_frac_after(scenario, &keys, items, requests_until(scenario, per_ns, i)) / MOMENTS;
     }
     kvc_set_cache_close(&keys);
     if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
@@ -466,13 +474,13 @@ uint32_t kvc_composed_mix_paths(const struct kvc_composed_config *config, const 
     return paths;
 }
 
-struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario, double per_ns,
-                                            const struct kvc_composed_copying *copying,
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
+                                            const struct kvc_composed_expected *expected,
                                             struct kvc_composed_parts *parts)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_shards_size_sample sample[KVC_SHARDS_SIZE_SAMPLES_MAX];
-    struct kvc_composed_mix mix = {.expected = kvc_composed_expect(scenario, per_ns, copying)};
+    struct kvc_composed_mix mix = {.expected = *expected};
     memset(parts->all, 0, sizeof(parts->all));
     mix.workload = &scenario->workload;
     mix.clients_wait = kvc_workload_clients_wait(&scenario->workload);
@@ -509,8 +517,9 @@ void kvc_composed_shares(const struct kvc_scenario *scenario, double *share_frac
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     struct kvc_composed_parts parts;
-    const struct kvc_composed_mix mix =
-        kvc_composed_mix_of(scenario, kvc_composed_sent_per_ns(scenario), NULL, &parts);
+    const struct kvc_composed_expected expected =
+        kvc_composed_expect(scenario, kvc_composed_sent_per_ns(scenario), NULL);
+    const struct kvc_composed_mix mix = kvc_composed_mix_of(scenario, &expected, &parts);
     for (uint32_t i = 0; i < config->stages; i++) {
         share_frac[i] = kvc_composed_mix_counts(config, &mix, i, 1).requests;
     }

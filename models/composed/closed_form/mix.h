@@ -73,10 +73,10 @@ double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario);
 struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns,
                                                  const struct kvc_composed_copying *copying);
 
-/* Returns the mix of a scenario whose sockets serve per_ns requests, which refers to *parts; its frames and
- * evictions depend on the rate and are left out. */
-struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario, double per_ns,
-                                            const struct kvc_composed_copying *copying,
+/* Returns the mix of a scenario with such shares, which refers to *parts; its frames and evictions depend on
+ * the rate and are left out. */
+struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
+                                            const struct kvc_composed_expected *expected,
                                             struct kvc_composed_parts *parts);
 
 /* Returns the time from the beginning of a run after which a socket that serves per_ns requests has full

@@ -7,22 +7,29 @@
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/keys/set_cache.h"
 
-double kvc_composed_requests_until(const struct kvc_scenario *scenario, double per_ns, int moment)
-{
-    const struct kvc_run *run = &scenario->run;
-    return per_ns * (fmax(run->warmup_ns, 0) + run->duration_ns * (moment + 0.5) / KVC_COMPOSED_MOMENTS);
-}
-
-/* A cycle: the key is missing until a GET comes and its copy does. Copies of GETs that missed meanwhile come
- * for as long again, and renew what changes take away, but for a GET that is seldom. Then the key stays until
- * the next change. Requests of a batch look and change at the same time, so that several count as one. */
+/* In a cycle, the key is missing until a GET comes, and its copy does. Copies of the GETs that missed
+ * meanwhile come for as long again, and each brings back what a change has taken away. Then the key stays
+ * until the next change. Requests of a batch look and change at the same time, so that several count as one.
+ */
 double kvc_composed_tier_present(const struct kvc_composed_tier_key *key)
 {
-    double every = fmax(key->every, 1e-9);
-    double gets = -expm1(-key->taken * every) / every, changes = -expm1(-key->changed * every) / every;
+    double every = key->every, gets = key->taken, changes = key->changed;
+    if (every > 0) {
+        gets = -expm1(-gets * every) / every;
+        changes = -expm1(-changes * every) / every;
+    }
+    if (gets <= 0) {
+        return 0;
+    }
     double late = fmax(key->takes - every / 2, 0); /* The next look is up to a batch later. */
-    double renewed = gets / fmax(gets + changes * (1 - gets * every), 1e-300);
-    return (1 + changes * late * renewed) / (1 + changes / fmax(gets, 1e-300) + 2 * changes * late);
+    double renewed = gets / (gets + changes * (1 - gets * every));
+    return (1 + changes * late * renewed) / (1 + changes / gets + 2 * changes * late);
+}
+
+/* Returns the mean of exp(-t) for t from 0 to `until`. */
+static double mean_left(double until)
+{
+    return until > 0 ? -expm1(-until) / until : 1;
 }
 
 /* The preload leaves the most popular keys in the tier. A GET brings a key back that was changed, and CLOCK
@@ -48,8 +55,10 @@ double kvc_composed_hot_frac(const struct kvc_scenario *scenario, double hit_fra
         const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
         kept = fmin(kvc_reuse_requests(workload, &reuse, items * (taken + changed) / taken), 1e300);
     }
-    double before = kvc_popularity_mass(workload, items);
-    double evicts = fmax(taken * (1 - before) - changed * before, 0) / items, left = items;
+    double popular = kvc_popularity_mass(workload, items), left = items;
+    double evicts = fmax(taken * (1 - popular) - changed * popular, 0) / items;
+    double before = all_per_ns * fmax(scenario->run.warmup_ns, 0), /* Requests until the measured time. */
+        measured = all_per_ns * scenario->run.duration_ns;
     struct kvc_set_cache keys;
     kvc_set_cache_list(&keys, workload);
     for (uint32_t j = 0; j < keys.blocks; j++) {
@@ -61,13 +70,11 @@ double kvc_composed_hot_frac(const struct kvc_scenario *scenario, double hit_fra
             .takes = copying != NULL ? each * all_per_ns * copying->takes_ns : 0,
             .every = copying != NULL ? each * all_per_ns * copying->every_ns : 0};
         double present = -hit_frac * kvc_composed_tier_present(&key) * expm1(-each * kept);
-        double leaves = (taken + changed) * each + evicts;
-        for (int i = 0; i < KVC_COMPOSED_MOMENTS; i++) {
-            double requests = kvc_composed_requests_until(scenario, all_per_ns, i);
-            hots += block->mass * (present + (preloaded - present) * exp(-leaves * requests));
-        }
+        double leaves = (taken + changed) * each + evicts; /* Preloaded ones, as a share of a request. */
+        double left_frac = exp(-leaves * before) * mean_left(leaves * measured);
+        hots += block->mass * (present + (preloaded - present) * left_frac);
         left -= block->keys;
     }
     kvc_set_cache_close(&keys);
-    return fmin(hots / KVC_COMPOSED_MOMENTS, hit_frac);
+    return fmin(hots, hit_frac);
 }

@@ -4,8 +4,6 @@
 
 #include "models/composed/config.h"
 
-enum { KVC_COMPOSED_MOMENTS = 8 /* Shares are means over so many moments of the measured time. */ };
-
 /* How GETs that the tier lacks bring their items there. */
 struct kvc_composed_copying {
     double takes_ns; /* Time from the look into the tier until the copy is there [ns]. */
@@ -20,9 +18,6 @@ struct kvc_composed_tier_key {
 
 /* Returns in which share of the looks a key is in the tier that is never evicted, but for changes. */
 double kvc_composed_tier_present(const struct kvc_composed_tier_key *key);
-
-/* Returns how many requests of a load came until a moment of the measured time. */
-double kvc_composed_requests_until(const struct kvc_scenario *scenario, double per_ns, int moment);
 
 /* Returns the share of the GETs that the tier answers within the measured time of sockets that each serve
  * per_ns requests, of whose GETs hit_frac hit. `copying` may be NULL: copies are there at once. */
