@@ -475,28 +475,14 @@ static double needed_bytes(const struct kvc_composed_config *config)
     return (ceil(bytes / row_bytes) + 1) * row_bytes;
 }
 
-/* Sets what the popularity of keys does to reads of the flash. A SET brings its key into the page that fills,
- * which has half of its items on average, and so moves the item of a popular key from chip to chip. Without
- * SETs, the chip with the most popular keys has more reads than the others. */
+/* Sets what the popularity of keys does to reads of the flash. A SET moves the item of a popular key from
+ * chip to chip. Without SETs, the chip with the most popular keys has more reads than the others. */
 static void set_popularity(struct kvc_composed_config *config, const struct kvc_workload *workload)
 {
-    double filling = fmax(config->flash->page_bytes / config->means.item_bytes, 1) / 2;
     uint32_t chips = kvc_flash_chips(config->flash);
-    struct kvc_popularity_blocks blocks;
-    struct kvc_popularity_block block;
-    config->hottest_chip = 1;
-    if (workload->arrival == KVC_ARRIVAL_TRACE || config->has_hot) { /* A hot tier takes those reads. */
-        return;
-    }
-    if (workload->set_frac <= 0) {
-        config->hottest_chip = fmax(chips * kvc_hottest_shard_frac(workload, 1, chips, 0), 1);
-        return;
-    }
-    kvc_popularity_blocks_open(&blocks, workload);
-    while (kvc_popularity_blocks_next(&blocks, &block)) {
-        config->buffered_frac += block.mass * -expm1(-filling * block.mass / block.keys);
-    }
-    kvc_popularity_blocks_close(&blocks);
+    bool moves = workload->arrival == KVC_ARRIVAL_TRACE || workload->set_frac > 0;
+    bool even = moves || config->has_hot; /* A hot tier takes those reads. */
+    config->hottest_chip = even ? 1 : fmax(chips * kvc_hottest_shard_frac(workload, 1, chips, 0), 1);
 }
 
 static void set_values(struct kvc_composed_config *config, double stated_bytes)

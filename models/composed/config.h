@@ -303,7 +303,6 @@ struct kvc_composed_config {
     bool on_flash;                      /* The item memory is on flash. */
     uint64_t flash_pages;               /* Pages of the log on flash. */
     double buffer_bytes;                /* Memory of the log's write buffer. */
-    double buffered_frac;               /* Share of the reads whose items are still in the page that fills. */
     double hottest_chip;                /* Reads of the chip with most of them over the mean of all. */
     bool has_hot;                       /* The store has a hot tier. */
     const struct kvc_index_kind *hot_index; /* NULL: the store's index knows what is hot. */

@@ -481,7 +481,7 @@ struct kvc_flash_load kvc_composed_flash_load(const struct kvc_composed_config *
     double bytes = config->means.item_bytes, pages = ceil(bytes / flash->page_bytes);
     struct kvc_flash_load load = {.read_bytes = kvc_composed_fetched_bytes(config, bytes)};
     if ((does & KVC_COMPOSED_READ) != 0) {
-        load.reads = counts->items * pages * (1 - config->buffered_frac);
+        load.reads = counts->items * pages;
     }
     if ((does & KVC_COMPOSED_WRITE) != 0) {
         load.programs = (counts->ops[KVC_OP_SET] + counts->filled) * bytes / flash->page_bytes;
@@ -499,12 +499,10 @@ double kvc_composed_waits_frac(const struct kvc_composed_config *config, uint32_
     }
     bool reads = (stage->does & KVC_COMPOSED_READ) != 0;
     double each = reads ? fmin(counts->items / fmax(counts->requests, 1e-300), 1) : 0;
-    each *= 1 - config->buffered_frac;
     return each < 1 ? -expm1(fmax(counts->requests, 1) * log1p(-each)) : 1;
 }
 
-/* Returns for how long a page stays in the write buffer while it is programmed [ns]. */
-static double program_ns(const struct kvc_flash *flash)
+double kvc_composed_program_ns(const struct kvc_flash *flash)
 {
     double cells_ns = kvc_flash_translates(flash) /* The drive takes it into a buffer of its own. */
                           ? kvc_flash_interface_ns(flash, flash->page_bytes)
@@ -512,16 +510,14 @@ static double program_ns(const struct kvc_flash *flash)
     return cells_ns + flash->access_ns;
 }
 
-/* Returns for how long a load occupies flash: its busiest part, the chip with the most popular items, the
- * tags for reads, or the write buffer. */
-static double flash_busy_ns(const struct kvc_composed_config *config, const struct kvc_flash_load *load)
+double kvc_composed_flash_busy_ns(const struct kvc_composed_config *config, const struct kvc_flash_load *load)
 {
     const struct kvc_flash *flash = config->flash;
     const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, load);
     double tags = (double)kvc_flash_tags(flash);
     double busy_ns = fmax(kvc_flash_shared_ns(&busy), config->hottest_chip * busy.chips_ns);
     double buffered = ceil(config->buffer_bytes / flash->page_bytes);
-    busy_ns = fmax(busy_ns, load->programs * program_ns(flash) / buffered);
+    busy_ns = fmax(busy_ns, load->programs * kvc_composed_program_ns(flash) / buffered);
     if (flash->poll_ns > 0 && load->reads > 0) { /* Controllers visit their chips in turn. */
         const struct kvc_flash_load writes = {.programs = load->programs, .erases = load->erases};
         const struct kvc_flash_busy written = kvc_flash_busy_of(flash, &writes);
@@ -538,12 +534,13 @@ static struct kvc_composed_cost flash_cost(const struct kvc_composed_config *con
 {
     const struct kvc_flash *flash = config->flash;
     struct kvc_flash_load load = kvc_composed_flash_load(config, number, counts);
-    struct kvc_composed_cost cost = {.busy_ns = flash_busy_ns(config, &load)};
+    struct kvc_composed_cost cost = {.busy_ns = kvc_composed_flash_busy_ns(config, &load)};
     double waits = kvc_composed_waits_frac(config, number, counts), wait_ns = 0;
     if (load.reads > 0) {
         const struct kvc_flash_load one = {.reads = 1, .read_bytes = load.read_bytes};
         double others = fmax(load.reads / waits - 1, 0);
-        wait_ns = kvc_flash_read_ns(flash, load.read_bytes) + others * flash_busy_ns(config, &one);
+        wait_ns =
+            kvc_flash_read_ns(flash, load.read_bytes) + others * kvc_composed_flash_busy_ns(config, &one);
     }
     cost.latency_ns = waits * wait_ns - cost.busy_ns;
     const struct kvc_dram_load memory = {.streamed_bytes = load.reads * load.read_bytes +

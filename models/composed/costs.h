@@ -66,6 +66,14 @@ double kvc_composed_fetched_bytes(const struct kvc_composed_config *config, doub
 struct kvc_flash_load kvc_composed_flash_load(const struct kvc_composed_config *config, uint32_t stage,
                                               const struct kvc_composed_counts *counts);
 
+/* Returns for how long a page stays in the write buffer while it is programmed [ns]. */
+double kvc_composed_program_ns(const struct kvc_flash *flash);
+
+/* Returns for how long a load occupies flash: its busiest part, the chip with the most popular items, the
+ * tags for reads, or the write buffer [ns]. */
+double kvc_composed_flash_busy_ns(const struct kvc_composed_config *config,
+                                  const struct kvc_flash_load *load);
+
 /* Returns the share of the batches with such counts that wait for answers of storage, in closed form. */
 double kvc_composed_waits_frac(const struct kvc_composed_config *config, uint32_t stage,
                                const struct kvc_composed_counts *counts);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "models/composed/machine.h"
+#include "models/composed/closed_form/buffer.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/closed_form/mva.h"
 #include "models/composed/closed_form/parts.h"
@@ -112,6 +113,7 @@ static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
     const struct kvc_workload *workload = mix->workload;
     struct kvc_composed_mix at = *mix;
     kvc_composed_mix_evict(&at, per_ns);
+    kvc_composed_buffer_at(config, &at, per_ns);
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
     if (workload->arrival == KVC_ARRIVAL_CLOSED) {
         at.frame.requests = closed_frame(config, mix);
@@ -160,8 +162,9 @@ static double waiting_requests(const struct kvc_composed_config *config, const s
     const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
     bool turns = kvc_composed_turns(config, config->batched - 1); /* They leave what waits to batches. */
-    return turns ? INFINITY
-                 : most_of_burst(mix, stage) * pool->servers / (pool->of_node ? config->pipelines : 1);
+    return turns || pool->takes_all
+               ? INFINITY
+               : most_of_burst(mix, stage) * pool->servers / (pool->of_node ? config->pipelines : 1);
 }
 
 /* Returns for how long the batch of a full store fills, and waits to be closed by time. */
@@ -296,6 +299,11 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         if ((grown >> i & 1) != 0) {
             demands.pool_ns[i] = fmax(demands.pool_ns[i], keeps_up_ns(mix, &config->pool[i], per_ns));
         }
+        if (config->pool[i].place ==
+            KVC_COMPOSED_FLASH) { /* The stages may keep different parts of it busy. */
+            const struct kvc_flash_load load = kvc_composed_mix_flash(config, mix);
+            demands.pool_ns[i] = kvc_composed_flash_busy_ns(config, &load);
+        }
         bool leaves =
             config->pool[i].place == KVC_COMPOSED_NIC_TX || config->pool[i].place == KVC_COMPOSED_NODE;
         wire_ns += leaves ? demands.pool_ns[i] : 0;
@@ -409,12 +417,23 @@ static double busiest(void *data, double log_per_ns)
     return log(demands_of(sought->config, sought->mix, exp(log_per_ns), false).slowest_ns) + log_per_ns;
 }
 
-/* Returns the rate of a socket at which the busiest of all has no time left [requests/ns]. */
+/* Returns the rate of a socket from which on the busiest of all has no time left [requests/ns]. Where the
+ * write buffer of flash takes reads from it, a rate above may leave some again; no load comes there. */
 static double capacity_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
-    static const double most_per_ns = 100;
+    static const double most_per_ns = 100, step = 1.1;
     struct sought sought = {config, mix, NAN, 0, NULL};
-    return rate_of(busiest, &sought, most_per_ns);
+    struct kvc_composed_mix cold = *mix; /* It answers no reads. */
+    if (mix->buffered_fracs[0] <= 0) {
+        return rate_of(busiest, &sought, most_per_ns);
+    }
+    memset(cold.buffered_fracs, 0, sizeof(cold.buffered_fracs));
+    struct sought without = {config, &cold, NAN, 0, NULL};
+    double per_ns = rate_of(busiest, &without, most_per_ns);
+    while (per_ns < most_per_ns && busiest(&sought, log(per_ns * step)) < 0) {
+        per_ns *= step;
+    }
+    return rate_of(busiest, &sought, fmin(per_ns * step, most_per_ns));
 }
 
 /* ---- latency ---- */
@@ -812,6 +831,7 @@ static struct served settle(const struct kvc_scenario *scenario, struct kvc_comp
     struct served served;
     for (int i = 0; i < ROUNDS; i++) {
         *mix = kvc_composed_mix_of(scenario, &expected, parts);
+        kvc_composed_buffer_open(scenario, per_ns, mix);
         served = served_of(scenario, mix);
         per_ns = per_ns > 0 ? sqrt(per_ns * served.per_ns) : served.per_ns;
         const struct kvc_composed_copying copying =

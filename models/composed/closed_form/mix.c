@@ -374,12 +374,14 @@ static struct kvc_composed_counts counts_of(const struct kvc_composed_config *co
     return counts;
 }
 
-/* Returns the same of as many requests, with evictions. */
+/* Returns the same of as many requests, with evictions, and without what the write buffer answers.
+ */
 static struct kvc_composed_counts times_of(const struct kvc_composed_config *config,
                                            const struct kvc_composed_mix *mix, uint32_t stage,
                                            const struct kvc_composed_counts *each, double requests)
 {
     struct kvc_composed_counts counts = scaled(each, requests);
+    counts.items *= config->stage[stage].place == KVC_COMPOSED_FLASH ? 1 - mix->buffered_frac : 1;
     if ((config->stage[stage].does & KVC_COMPOSED_ERASE) != 0) {
         double evicted = mix->evicts_frac * (counts.ops[KVC_OP_SET] + counts.filled);
         counts.erases += evicted;

@@ -34,6 +34,9 @@ struct kvc_composed_path {
     uint32_t part[KVC_COMPOSED_STAGES_MAX]; /* The part of each stage that they are in. */
 };
 
+/* Sizes of the write buffer for which the reads that it answers are known. */
+enum { KVC_COMPOSED_BUFFER_POINTS = 12 };
+
 enum { KVC_COMPOSED_PATHS_MAX = 2 * KVC_COMPOSED_KINDS * KVC_COMPOSED_ROUTES_MAX };
 
 /* What comes to each stage, without evictions. */
@@ -58,6 +61,8 @@ struct kvc_composed_mix {
                                    [2]; /* Per request of the load; [1]: with a large value. */
     double spare_items; /* Items of a socket for which slabs have room when the run begins; else infinity. */
     double warmup_ns, run_ns;
+    double buffered_fracs[KVC_COMPOSED_BUFFER_POINTS]; /* See closed_form/buffer.h. */
+    double buffered_frac;   /* Share of the reads of flash whose items are in the write buffer. */
     double evicts_frac;     /* Share of the written items that evict another one. */
     double missed_bytes[2]; /* Values of GETs that miss, per request of the load. */
     const struct kvc_composed_parts *of;
@@ -73,8 +78,8 @@ double kvc_composed_sent_per_ns(const struct kvc_scenario *scenario);
 struct kvc_composed_expected kvc_composed_expect(const struct kvc_scenario *scenario, double per_ns,
                                                  const struct kvc_composed_copying *copying);
 
-/* Returns the mix of a scenario with such shares, which refers to *parts; its frames and evictions depend on
- * the rate and are left out. */
+/* Returns the mix of a scenario with such shares, which refers to *parts; its frames, evictions and write
+ * buffer depend on the rate and are left out. */
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
                                             const struct kvc_composed_expected *expected,
                                             struct kvc_composed_parts *parts);

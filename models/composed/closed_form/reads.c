@@ -19,6 +19,37 @@ struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *c
     return sum;
 }
 
+struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *config,
+                                              const struct kvc_flash_load *load, double per_ns)
+{
+    static const struct kvc_workload random = {.arrival = KVC_ARRIVAL_POISSON};
+    const struct kvc_flash *flash = config->flash;
+    const double ns[] = {flash->read_ns + kvc_flash_transfer_ns(flash, load->read_bytes),
+                         flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes),
+                         flash->erase_ns};
+    const double times[] = {load->reads, load->programs, load->erases};
+    double all = 0, sum_ns = 0, sum_ns2 = 0;
+    for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
+        all += times[i];
+        sum_ns += times[i] * ns[i];
+        sum_ns2 += times[i] * ns[i] * ns[i];
+    }
+    if (all <= 0) {
+        return (struct kvc_latency_wait){0};
+    }
+    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_PARALLEL,
+                                            .name = "the chips of the flash",
+                                            .servers = 1,
+                                            .job_ns = sum_ns / all,
+                                            .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
+                                            .utilization_frac =
+                                                per_ns * kvc_flash_busy_of(flash, load).chips_ns,
+                                            .share = 1.0 / kvc_flash_chips(flash),
+                                            .equals_frac = 1,
+                                            .visits = 1};
+    return kvc_latency_wait_of(&random, &chips);
+}
+
 void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                             const struct kvc_composed_mix *mix, double per_ns)
 {
@@ -29,28 +60,8 @@ void kvc_composed_add_flash(struct kvc_composed_network *network, const struct k
     }
     const struct kvc_flash_load load = kvc_composed_mix_flash(config, mix);
     const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, &load);
-    const double ns[] = {flash->read_ns + kvc_flash_transfer_ns(flash, load.read_bytes),
-                         flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes),
-                         flash->erase_ns};
-    const double times[] = {load.reads, load.programs, load.erases};
-    double all = 0, sum_ns = 0, sum_ns2 = 0;
-    for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
-        all += times[i];
-        sum_ns += times[i] * ns[i];
-        sum_ns2 += times[i] * ns[i] * ns[i];
-    }
-    if (all <= 0) {
-        return;
-    }
-    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_PARALLEL,
-                                            .name = "the chips of the flash",
-                                            .servers = 1,
-                                            .job_ns = sum_ns / all,
-                                            .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
-                                            .utilization_frac = per_ns * busy.chips_ns,
-                                            .share = 1.0 / kvc_flash_chips(flash),
-                                            .equals_frac = 1,
-                                            .visits = load.reads};
+    struct kvc_latency_queue chips = kvc_composed_chips_of(config, &load, per_ns).queue;
+    chips.visits = load.reads;
     kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight);
     double carried = load.reads + load.programs, channels = kvc_flash_channels(flash);
     const struct kvc_latency_queue buses = {.group = KVC_LATENCY_IN_LINE,

@@ -14,6 +14,11 @@
 struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *config,
                                              const struct kvc_composed_mix *mix);
 
+/* Returns the queue of a chip for operations of an open load, for a request's operations at a rate of a
+ * socket, and how long each of them waits. */
+struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *config,
+                                              const struct kvc_flash_load *load, double per_ns);
+
 /* Adds the queues of chips and channels. */
 void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                             const struct kvc_composed_mix *mix, double per_ns);

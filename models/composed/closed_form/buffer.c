@@ -1,0 +1,99 @@
+#include "models/composed/closed_form/buffer.h"
+
+#include <math.h>
+
+#include "models/composed/closed_form/reads.h"
+#include "sim/base/bracket.h"
+#include "sim/workload/keys/popularity_blocks.h"
+
+enum { LAST = KVC_COMPOSED_BUFFER_POINTS - 1 };
+
+/* Returns the pages in the buffer, besides half of the one that fills: at point 0 none, at the last one all.
+ */
+static double pages_at(const struct kvc_composed_config *config, int point)
+{
+    double pages = config->buffer_bytes / config->flash->page_bytes;
+    return pow(pages + 1, (double)point / LAST) - 1;
+}
+
+void kvc_composed_buffer_open(const struct kvc_scenario *scenario, double per_ns,
+                              struct kvc_composed_mix *mix)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload *workload = &scenario->workload;
+    double cold_frac = mix->expected.hit_frac - mix->expected.hot_frac, buffered[KVC_COMPOSED_BUFFER_POINTS];
+    struct kvc_popularity_blocks blocks;
+    struct kvc_popularity_block block;
+    if (!config->on_flash || workload->set_frac <= 0 || workload->arrival == KVC_ARRIVAL_TRACE ||
+        cold_frac <= 0) {
+        return;
+    }
+    double programs = kvc_composed_mix_flash(config, mix).programs; /* For a request. */
+    double came = per_ns > 0 ? per_ns * (mix->warmup_ns + mix->run_ns / 2) : INFINITY;
+    bool fills = config->has_hot && (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0;
+    double taken = fills ? workload->get_frac * config->options->hot.admit : 0;
+    double leaves = workload->set_frac + workload->delete_frac + taken;
+    for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
+        buffered[i] = 0;
+    }
+    kvc_popularity_blocks_open(&blocks, workload);
+    while (programs > 0 && kvc_popularity_blocks_next(&blocks, &block)) {
+        double of_key = block.mass / block.keys * config->shards; /* Of the requests of its socket. */
+        for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
+            double requests = fmin((pages_at(config, i) + 0.5) / programs, came);
+            buffered[i] += block.mass * workload->set_frac / leaves * -expm1(-leaves * of_key * requests);
+        }
+    }
+    kvc_popularity_blocks_close(&blocks);
+    for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
+        mix->buffered_fracs[i] = fmin(buffered[i] / cold_frac, 1);
+    }
+}
+
+/* Returns the share of the reads that find their items if so many pages wait. */
+static double buffered_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                          double pages)
+{
+    int i = 0;
+    while (i < LAST - 1 && pages_at(config, i + 1) < pages) {
+        i++;
+    }
+    double from = pages_at(config, i), part = fmin((pages - from) / (pages_at(config, i + 1) - from), 1);
+    return mix->buffered_fracs[i] + part * (mix->buffered_fracs[i + 1] - mix->buffered_fracs[i]);
+}
+
+/* A rate at which it is sought how many pages wait. */
+struct sought {
+    const struct kvc_composed_config *config;
+    const struct kvc_composed_mix *mix;
+    struct kvc_flash_load load; /* Of a request, if the buffer answered no read. */
+    double per_ns;
+};
+
+/* Returns how many more pages there are than those that come while a page waits for its chip and is
+ * programmed. */
+static double pages_over(void *data, double pages)
+{
+    const struct sought *sought = data;
+    struct kvc_flash_load load = sought->load;
+    load.reads *= 1 - buffered_of(sought->config, sought->mix, pages);
+    double stays_ns = kvc_composed_program_ns(sought->config->flash) +
+                      kvc_composed_chips_of(sought->config, &load, sought->per_ns).mean_ns;
+    return pages - fmin(sought->per_ns * load.programs * stays_ns, 2 * pages_at(sought->config, LAST));
+}
+
+void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
+                            double per_ns)
+{
+    enum { STEPS = 20 };
+    mix->buffered_frac = 0;
+    if (mix->buffered_fracs[LAST] <= 0) {
+        return;
+    }
+    struct sought sought = {config, mix, kvc_composed_mix_flash(config, mix), per_ns};
+    double most = pages_at(config, LAST);
+    struct kvc_bracket bracket = {0, pages_over(&sought, 0), most, pages_over(&sought, most)};
+    double pages =
+        bracket.f_high < 0 ? most : kvc_bisect_rising(pages_over, &sought, 0, most, STEPS, bracket);
+    mix->buffered_frac = buffered_of(config, mix, pages);
+}

@@ -1,0 +1,28 @@
+/* Which reads of flash the write buffer of a composed store answers, in closed form.
+ *
+ * An item stays in memory until its page is full and programmed. Items of popular keys, and those that a hot
+ * tier does not have yet because they were just written, are often there when they are read: a GET finds its
+ * item in the buffer if the last change of its key was a SET among the last ones, and asks flash for it only
+ * if the tier has not taken it since. Keys are changed at random moments.
+ *
+ * Pages stay in the buffer until their chip has time, as in the queue of an open load, and they are
+ * programmed: where flash hardly keeps up, so many of them wait that it has fewer reads, until the buffer is
+ * full.
+ *
+ * Left out: reads of items that the tier took and gave up again while they were in the buffer, and what a
+ * drive with a translation layer has in its own memory. */
+#ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_BUFFER_H
+#define KVC_MODELS_COMPOSED_CLOSED_FORM_BUFFER_H
+
+#include "models/composed/closed_form/mix.h"
+
+/* Sets which shares of the reads of flash find their items in a buffer of several sizes, at most after the
+ * requests that came until the middle of the measured time. */
+void kvc_composed_buffer_open(const struct kvc_scenario *scenario, double per_ns,
+                              struct kvc_composed_mix *mix);
+
+/* Sets which share of the reads do at a rate of a socket. */
+void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
+                            double per_ns);
+
+#endif
