@@ -30,6 +30,9 @@ static const double rounding_frac = 1e-9;
  * flash, where a batch waits for the chip that most of its reads meet. */
 static const double least_of_predicted = 0.3, least_on_flash = 0.25, most_of_predicted = 1.9;
 
+/* Time of the shortest runs [us]. */
+static const double shortest_us = 2e3;
+
 /* What a composition contradicts, as text, and what its capacity is compared with. */
 struct findings {
     char text[FINDINGS_BYTES], arrival[ARRIVAL_BYTES];
@@ -271,34 +274,62 @@ static void hold_saturated(struct findings *findings, uint64_t seed, struct kind
            findings->capacity_mops, findings->capacity_most_mops);
 }
 
-/* Runs in a child. */
-static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progress *progress, void *answer,
-                            struct kvc_diag *diag)
+/* Returns the time in which SETs fill the write buffers of flash, which are empty when a run begins [us]. */
+static double fill_us(const struct kvc_scenario *scenario, double mops)
 {
-    struct findings *findings = answer;
-    const struct kvc_composition_use use = {"'saturate'", 2e3, 1, 1, false};
-    uint64_t seed = *(const uint64_t *)data + number;
-    (void)progress;
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double sets_mops = mops * scenario->workload.set_frac / config->shards;
+    bool fills = config->on_flash && sets_mops > 0;
+    return fills ? config->buffer_bytes / config->means.item_bytes / sets_mops : 0;
+}
+
+/* Predicts a run that takes *duration_us, which becomes the time that a run of it needs: four rounds of the
+ * clients, and twice the time for the buffers, of which the warm-up is half, unless these are too many
+ * requests to simulate. */
+static enum kvc_status predict(struct findings *findings, uint64_t seed, double *duration_us,
+                               struct kinds *kinds, struct kvc_diag *diag)
+{
+    const struct kvc_composition_use use = {"'saturate'", *duration_us, 1, 1, false};
     struct kvc_outcome *predicted;
     struct kvc_loaded *loaded = load(findings, seed, &use);
     if (loaded == NULL) {
         return KVC_OK;
     }
-    struct kinds kinds = kinds_of(loaded->scenario.options);
+    *kinds = kinds_of(loaded->scenario.options);
     enum kvc_status status = kvc_driver_predict(&loaded->scenario, &predicted, diag);
-    kvc_loaded_free(loaded);
-    if (status != KVC_OK) {
-        return status;
+    if (status == KVC_OK) {
+        findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
+        findings->capacity_most_mops = kvc_metrics_get(&predicted->result.model, "capacity_most_mops");
+        findings->predicted_mops = predicted->result.throughput_mops;
+        double needed_us = fmax(4 * predicted->result.predicted.mean_us,
+                                2 * fill_us(&loaded->scenario, findings->predicted_mops));
+        *duration_us = fmin(fmax(shortest_us, needed_us), fmax(3e4, 1e6 / findings->predicted_mops));
+        kvc_outcome_free(predicted);
     }
-    findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
-    findings->capacity_most_mops = kvc_metrics_get(&predicted->result.model, "capacity_most_mops");
-    findings->predicted_mops = predicted->result.throughput_mops;
-    double latency_us = predicted->result.predicted.mean_us;
-    kvc_outcome_free(predicted);
-    /* Four rounds of the clients, unless these are too many requests to simulate. */
-    double duration_us = fmin(fmax(2e3, 4 * latency_us), fmax(3e4, 1e6 / findings->predicted_mops));
-    hold_under_load(findings, seed, findings->capacity_mops, duration_us);
-    hold_saturated(findings, seed, kinds, duration_us);
+    kvc_loaded_free(loaded);
+    return status;
+}
+
+/* Runs in a child. */
+static enum kvc_status hold(void *data, uint32_t number, const struct kvc_progress *progress, void *answer,
+                            struct kvc_diag *diag)
+{
+    enum { ROUNDS = 3 };
+    struct findings *findings = answer;
+    uint64_t seed = *(const uint64_t *)data + number;
+    struct kinds kinds;
+    double duration_us = shortest_us, predicted_us = 0;
+    (void)progress;
+    /* What structures hold, and so the time that a run needs, depends on how long it takes. */
+    for (int i = 0; i < ROUNDS && duration_us != predicted_us; i++) {
+        predicted_us = duration_us;
+        enum kvc_status status = predict(findings, seed, &duration_us, &kinds, diag);
+        if (status != KVC_OK || findings->text[0] != '\0') {
+            return status;
+        }
+    }
+    hold_under_load(findings, seed, findings->capacity_mops, predicted_us);
+    hold_saturated(findings, seed, kinds, predicted_us);
     return KVC_OK;
 }
 
