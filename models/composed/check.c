@@ -26,6 +26,17 @@ static bool works_on(const struct kvc_composed_config *config, enum kvc_composed
     return works;
 }
 
+/* Whether a path cannot tell two names apart: "-" and "_" stand for a space there. */
+static bool same_in_paths(const char *a, const char *b)
+{
+    while (*a != '\0' &&
+           (*a == *b || (strchr(" -_", *a) != NULL && *b != '\0' && strchr(" -_", *b) != NULL))) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 static enum kvc_status check_names(const struct kvc_composed_config *config, struct kvc_diag *diag)
 {
     if (config->stages == 0) {
@@ -33,16 +44,17 @@ static enum kvc_status check_names(const struct kvc_composed_config *config, str
     }
     for (uint32_t i = 0; i < config->stages; i++) {
         const char *name = stage_at(config, i)->name;
-        if (name[0] == '\0' || strspn(name, "0123456789") == strlen(name) ||
+        if (strspn(name, " ") == strlen(name) || strspn(name, "0123456789") == strlen(name) ||
             strlen(name) >= KVC_PATHS_NAME_MAX) {
             return FAIL(
-                "system.stages.%u.name: found \"%.40s\", allowed: a name of up to %d bytes that is not a number",
+                "system.stages.%u.name: found \"%.40s\", allowed: a name of up to %d bytes that is neither blank nor a number",
                 i + 1, name, KVC_PATHS_NAME_MAX - 1);
         }
         for (uint32_t j = 0; j < i; j++) {
-            if (strcmp(name, stage_at(config, j)->name) == 0) {
+            if (same_in_paths(name, stage_at(config, j)->name)) {
                 return FAIL(
-                    "system.stages.%u.name: found \"%s\" again, allowed: a name that no other stage has",
+                    "system.stages.%u.name: found \"%s\" again, allowed: a name that no other stage has, also with "
+                    "\"-\" or \"_\" for a space",
                     i + 1, name);
             }
         }
@@ -161,8 +173,8 @@ static enum kvc_status check_options(const struct kvc_composed_config *config, u
     };
     for (size_t j = 0; j < sizeof(options) / sizeof(*options); j++) {
         if (options[j].stated && !options[j].allowed) {
-            return FAIL("system.stages.%u.%s: found one that stage \"%s\" cannot have, allowed: %s", i + 1,
-                        options[j].option, stage->name, options[j].where);
+            return FAIL("system.stages.%u.%s: found one that stage \"%s\" (%s) cannot have, allowed: %s",
+                        i + 1, options[j].option, stage->name, kvc_composed_device(place), options[j].where);
         }
     }
     for (uint32_t j = 0; j < stage->curve_count; j++) {
@@ -255,6 +267,12 @@ static enum kvc_status check_beside(const struct kvc_composed_config *config, ui
                          "system.stages.%u.beside: found \"%.40s\", allowed: the name of the stage before it, or what "
                          "that one is beside",
                          i + 1, options->beside);
+    }
+    if (stage->first == i && options->beside[0] != '\0') {
+        return FAIL(
+            "system.stages.%u.beside: found \"%.40s\" in the first of stages that work beside each other, "
+            "allowed: in the others, each with the name of the first",
+            i + 1, options->beside);
     }
     const char *wrong = options->burst > 1                                             ? "burst"
                         : options->every > 1                                           ? "every"
@@ -537,6 +555,12 @@ static enum kvc_status check_when(const struct kvc_composed_config *config,
     }
     uint32_t tiers = KVC_COMPOSED_WHEN_HOT | KVC_COMPOSED_WHEN_COLD;
     bool by_index = config->hot_index == NULL;
+    if (!takes(stage->when, 0, KVC_COMPOSED_KINDS - 1)) {
+        return FAIL(
+            "system.stages.%u.when: found a condition that no request meets, allowed: hit, miss and hot with get, "
+            "because SETs and DELETEs are none of them",
+            i + 1);
+    }
     if ((stage->when & tiers) != 0 && !config->has_hot) {
         return FAIL("system.stages.%u.when: found hot or cold, allowed: with system.hot.size", i + 1);
     }
@@ -661,11 +685,17 @@ static enum kvc_status check_cores(const struct kvc_composed_config *config, enu
     uint64_t cores = kvc_composed_threads(config, place),
              most = cpu != NULL ? cpu->cores * cpu->threads_per_core : UINT64_MAX;
     if (cores > most) {
+        uint32_t largest = 0;
+        for (uint32_t i = 0; i < config->stages; i++) {
+            bool there = config->stage[i].place == place;
+            uint64_t before = config->stage[largest].place == place ? stage_at(config, largest)->cores : 0;
+            largest = there && stage_at(config, i)->cores > before ? i : largest;
+        }
         return FAIL(
-            "system.pipelines: found %u with %llu cores in all stages together, %s \"%s\" has %llu hardware "
-            "threads",
-            config->pipelines, (unsigned long long)cores, kvc_composed_device(place), cpu->name,
-            (unsigned long long)most);
+            "system.stages.%u.cores: found %llu, and %llu in all stages and pipelines together, allowed: at "
+            "most the %llu hardware threads of %s \"%s\"",
+            largest + 1, (unsigned long long)stage_at(config, largest)->cores, (unsigned long long)cores,
+            (unsigned long long)most, kvc_composed_device(place), cpu->name);
     }
     return KVC_OK;
 }
@@ -782,6 +812,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     uint32_t done[KVC_COMPOSED_ROUTES_MAX] = {0}; /* Operations of the stages so far, by route. */
     uint32_t before = 0;                          /* Those that all requests of a stage have had. */
     enum kvc_status status = check_names(config, diag);
+    if (status == KVC_OK) { /* Which operations there are depends on it. */
+        status = kvc_composed_check_pairs(config, &scenario->workload, diag);
+    }
     for (uint32_t i = 0; i < config->stages && status == KVC_OK; i++) {
         uint32_t of_all = UINT32_MAX, all = 0; /* With those of stages beside it. */
         for (uint32_t route = 0; route < config->routes; route++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "kernels/megakv/slab.h"
+#include "models/composed/closed_form/mix.h"
 #include "models/composed/index.h"
 #include "sim/devices/flash/flash_translation.h"
 
@@ -195,9 +196,8 @@ static enum kvc_status check_flash(const struct kvc_composed_config *config, str
     return kvc_flash_translation_check(flash, config->flash_pages, diag);
 }
 
-/* Values that the index holds, and options of those that it does not. */
-static enum kvc_status check_pairs(const struct kvc_composed_config *config,
-                                   const struct kvc_workload *workload, struct kvc_diag *diag)
+enum kvc_status kvc_composed_check_pairs(const struct kvc_composed_config *config,
+                                         const struct kvc_workload *workload, struct kvc_diag *diag)
 {
     const struct kvc_composed_values_options *values = &config->options->values;
     const struct kvc_index_pair_kind *kind = config->index != NULL ? config->index->pairs : NULL;
@@ -251,27 +251,52 @@ static enum kvc_status check_pairs(const struct kvc_composed_config *config,
 enum kvc_status kvc_composed_check_structures(const struct kvc_composed_config *config,
                                               const struct kvc_workload *workload, struct kvc_diag *diag)
 {
-    enum kvc_status status = check_pairs(config, workload, diag);
-    if (status == KVC_OK) {
-        status = check_flash(config, diag);
-    }
+    enum kvc_status status = check_flash(config, diag);
     if (status == KVC_OK) {
         status = check_hot(config, workload, diag);
     }
     return status == KVC_OK ? check_memory(config, workload, diag) : status;
 }
 
+/* Whether requests of the workload meet the conditions of a stage. */
+static bool is_met(const struct kvc_composed_config *config, const struct kvc_workload *workload,
+                   uint32_t when)
+{
+    const double frac[KVC_COMPOSED_KINDS] = {[KVC_COMPOSED_KIND_HOTS] = workload->get_frac,
+                                             [KVC_COMPOSED_KIND_HITS] = workload->get_frac,
+                                             [KVC_COMPOSED_KIND_MISSES] = workload->get_frac,
+                                             [KVC_COMPOSED_KIND_SETS] = workload->set_frac,
+                                             [KVC_COMPOSED_KIND_DELETES] = workload->delete_frac};
+    bool large = kvc_workload_value_bytes_max(workload) >= config->options->large_bytes, met = false;
+    for (int kind = 0; kind < KVC_COMPOSED_KINDS; kind++) {
+        met = met || (frac[kind] > 0 && (kvc_composed_mix_meets(kind, false, when) ||
+                                         (large && kvc_composed_mix_meets(kind, true, when))));
+    }
+    return met;
+}
+
 const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text, size_t size)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    bool in_cxl = false, asks_for_misses = false;
+    bool in_cxl = false, asks_for_misses = false, on_gpu = false, on_fpga = false;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_stage *stage = &config->stage[i];
+        if (!is_met(config, &scenario->workload, stage->options->when)) {
+            snprintf(text, size, "the workload has no requests for stage \"%s\", which does nothing",
+                     stage->options->name);
+            return "system.stages";
+        }
+        on_gpu = on_gpu || stage->place == KVC_COMPOSED_GPU;
+        on_fpga = on_fpga || stage->place == KVC_COMPOSED_FPGA;
         bool index, values;
         kvc_composed_find_far(config, stage, &index, &values);
         in_cxl = in_cxl || index || values;
         asks_for_misses = asks_for_misses || (stage->place == KVC_COMPOSED_DATABASE &&
                                               (stage->when & KVC_COMPOSED_WHEN_MISS) != 0);
+    }
+    if ((config->gpu != NULL && !on_gpu) || (config->fpga != NULL && !on_fpga)) {
+        snprintf(text, size, "no stage works there; it idles");
+        return config->gpu != NULL && !on_gpu ? "node.gpu" : "node.fpga";
     }
     if (config->cxl.dram != NULL && !in_cxl) {
         snprintf(text, size,

@@ -1,5 +1,6 @@
 #include "models/composed/config.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,10 +141,16 @@ static enum kvc_status add_stage(struct kvc_composed_config *config, uint32_t nu
         bool same = is_link(pool->place) || (pool->servers == servers_of(config, mine) &&
                                              pool->cores == (mine->split ? mine->cores : 1));
         if (pool->place != stage->place || !same) {
-            return kvc_diag_fail(diag, KVC_ERR_SCENARIO,
-                                 "system.stages.%u.pool: found \"%s\", allowed: a pool of stages on the same "
-                                 "device with as many cores or streams; stage \"%s\" has others",
-                                 number + 1, mine->pool, options->stage[partner].name);
+            const struct kvc_composed_stage_options *other = &options->stage[partner];
+            bool streams = stage->place == KVC_COMPOSED_GPU, others = pool->place == KVC_COMPOSED_GPU;
+            return kvc_diag_fail(
+                diag, KVC_ERR_SCENARIO,
+                "system.stages.%u.pool: found \"%s\" of stage \"%s\", which has %" PRIu64
+                " on %s, and this one has %" PRIu64
+                " on %s; allowed: the same device, with as many cores or streams, and the same split",
+                number + 1, mine->pool, other->name, others ? other->streams : other->cores,
+                kvc_composed_device(pool->place), streams ? mine->streams : mine->cores,
+                kvc_composed_device(stage->place));
         }
     }
     config->pool[stage->pool].stages |= 1u << number;
