@@ -80,6 +80,7 @@ void kvc_composed_lose(struct kvc_composed_server *server, struct kvc_composed_j
     if (job->is_refused) { /* An error has no value. */
         double header_bytes = (double)server->config->nic->response_header_bytes;
         job->counts.response_bytes = rows->count * header_bytes;
+        job->alike = 0;
     }
 }
 

@@ -123,6 +123,7 @@ void kvc_composed_hot_search(struct kvc_composed_hot *hot, struct kvc_composed_j
         hots += job->hot[i];
     }
     job->counts.hots = counts->hots = hots;
+    job->alike = 0;
     counts->searches += own ? all : 0;
     counts->search_lines += own ? all * lines : 0;
 }

@@ -157,18 +157,21 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
 {
     const struct kvc_batch *rows = job->rows;
     struct kvc_composed_counts *counts = &job->counts;
+    bool is_single = rows->count == 1; /* Most jobs of many stores. */
+    uint64_t what = is_single ? 1u | (uint32_t)rows->op[0] << 1 | (uint32_t)job->outcome[0] << 3 |
+                                    (uint32_t)job->hot[0] << 5 | (uint32_t)rows->key_bytes[0] << 6
+                              : 0;
+    job->alike = is_single ? (uint64_t)rows->value_bytes[0] << 32 | what : 0;
     int64_t keys_bytes = 0, set_bytes = 0, value_bytes = 0, hits = 0, hots = 0, fetched_rows = 0,
             fetched_bytes = 0;
-    for (int op = 0; op < KVC_OP_COUNT; op++) {
-        counts->ops[op] = counts->op_bytes[op] = 0;
-    }
+    int64_t ops[KVC_OP_COUNT] = {0}, op_bytes[KVC_OP_COUNT] = {0};
     for (uint32_t i = 0; i < rows->count; i++) {
         uint8_t op = rows->op[i], outcome = job->outcome[i];
         uint32_t set = op == KVC_OP_SET ? rows->value_bytes[i] : 0;
         bool fetched = outcome == KVC_COMPOSED_FETCHED;
         uint32_t got = outcome == KVC_COMPOSED_HIT || fetched ? rows->value_bytes[i] : 0;
-        counts->ops[op]++;
-        counts->op_bytes[op] += rows->key_bytes[i] + set + got;
+        ops[op]++;
+        op_bytes[op] += rows->key_bytes[i] + set + got;
         hits += outcome == KVC_COMPOSED_HIT;
         hots += job->hot[i];
         keys_bytes += rows->key_bytes[i];
@@ -176,6 +179,10 @@ void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_compo
         value_bytes += got;
         fetched_rows += fetched;
         fetched_bytes += fetched ? rows->key_bytes[i] + got : 0;
+    }
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        counts->ops[op] = (double)ops[op];
+        counts->op_bytes[op] = (double)op_bytes[op];
     }
     double in_header = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
     double out_header = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;

@@ -47,8 +47,9 @@ struct kvc_composed_job {
     struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
     uint32_t evicted_count, evicted_room;
     struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
-    struct kvc_composed_later later;   /* What its stage does in place of its own work, if that is due. */
-    uint32_t pipeline, station;        /* Number of the station that serves it. */
+    uint64_t alike; /* Jobs with the same number have the same counts; 0: only the counts tell. */
+    struct kvc_composed_later later; /* What its stage does in place of its own work, if that is due. */
+    uint32_t pipeline, station;      /* Number of the station that serves it. */
     double steal_ns;    /* What it costs the core that has taken it from another pipeline [ns]. */
     bool is_batch;      /* It has been formed of frames. */
     uint8_t buffer;     /* Then the number of the batch in its pipeline, which parts of it share. */

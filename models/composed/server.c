@@ -7,6 +7,7 @@
 #include "models/composed/flow/frames.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/prices.h"
+#include "models/composed/flow/receive.h"
 #include "models/composed/flow/shared.h"
 #include "models/composed/flow/stations.h"
 #include "sim/base/array.h"
@@ -240,24 +241,13 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
     leave_station(server, station, now_ns);
 }
 
-/* Counts the messages of a job on the wire. */
-static void count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
-                           uint32_t stage, double busy_ns)
-{
-    server->busy_ns[stage] += busy_ns;
-    server->place_ns[KVC_COMPOSED_NIC_TX] += busy_ns;
-    server->stage_requests[stage] += job->counts.requests;
-    server->traffic[stage].jobs++;
-    server->traffic[stage].work_ns += busy_ns;
-}
-
 /* Lets the wire take the responses of a job that are all there, and answers it. */
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     struct kvc_composed_job *job = job_of(server, number);
-    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &job->counts);
+    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &job->counts, job->alike);
     double before_ns = kvc_composed_take_wire(server, job, price, now_ns, 0);
-    count_messages(server, job, stage, price->cost.busy_ns);
+    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns);
     answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, job, now_ns));
 }
 
@@ -265,9 +255,10 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 static void stream_out(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
                        double now_ns, double busy_ns)
 {
-    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage + 1, &job->counts);
+    const struct kvc_composed_price *price =
+        kvc_composed_price_of(server, stage + 1, &job->counts, job->alike);
     job->backlog_ns = kvc_composed_take_wire(server, job, price, now_ns, busy_ns);
-    count_messages(server, job, stage + 1, price->cost.busy_ns);
+    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage + 1, price->cost.busy_ns);
 }
 
 /* Counts the time of a server. A stage whose cores come and go is as busy as the share of those that it has.
@@ -299,9 +290,10 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
         kvc_composed_execute(&server->structures, whole, does, NULL, true, &counts);
     }
     if (config->stage[stage].place == KVC_COMPOSED_NODE) { /* Its message leaves behind what the wire has. */
-        const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &whole->counts);
+        const struct kvc_composed_price *price =
+            kvc_composed_price_of(server, stage, &whole->counts, whole->alike);
         kvc_composed_take_shared(server, job, price, now_ns, 0);
-        count_messages(server, whole, stage, price->cost.busy_ns);
+        kvc_composed_count_messages(server, whole, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns);
         kvc_composed_storage_visit(&server->storage, job, number, stage,
                                    now_ns + kvc_composed_left_to_send(server, job, now_ns) +
                                        price->cost.latency_ns);
@@ -368,7 +360,8 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     station->busy++;
     server->traffic[stage].jobs++;
     server->stage_requests[stage] += counts->requests;
-    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, counts);
+    const struct kvc_composed_price *price =
+        kvc_composed_price_of(server, stage, counts, counts == &whole->counts ? whole->alike : 0);
     double busy_ns = price->cost.busy_ns + job->steal_ns;
     double core_ns = price->cost.core_ns + job->steal_ns * config->pool[at->pool].cores;
     job->steal_ns = 0;
@@ -420,6 +413,7 @@ static void join_burst(struct kvc_composed_server *server, struct kvc_composed_s
         server->traffic[stage].taken++;
         kvc_composed_job_append(job, other, 0, other->rows->count);
         kvc_composed_counts_add(&job->counts, &other->counts, 1);
+        job->alike = 0;
         kvc_composed_job_take_evicted(job, job_of(server, next));
         kvc_composed_free_job(server, next);
     }
@@ -463,6 +457,9 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
     struct kvc_composed_station *from;
     uint32_t number, stage;
+    if (station->queued == 0 && (pool->stages & server->sharing) == 0 && !pool->steals) {
+        return;
+    }
     while ((pool->takes_all || station->busy < station->servers) &&
            (from = take_job(server, station, &number, &stage)) != NULL) {
         uint32_t pipeline = job_of(server, number)->pipeline;
@@ -645,6 +642,10 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
 {
     const struct kvc_composed_config *config = server->config;
     uint32_t others;
+    if (server->fixed[stage].is_straight) {
+        queue_job(server, number, stage, now_ns);
+        return;
+    }
     if (stage == config->batched && !job_of(server, number)->is_batch) {
         pass_on(server, NULL, number, stage - 1, now_ns, 0);
         return;
@@ -880,6 +881,12 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
             arrive(server, event->tag, event->unit, now_ns);
         }
         break;
+    case KVC_COMPOSED_RECEIVED: { /* What waits for memory comes to the next stage later. */
+        struct kvc_composed_job *job = job_of(server, event->tag);
+        double wait_ns = kvc_composed_received(server, job, now_ns);
+        end_of_stage(server, NULL, event->tag, 0, now_ns, job->latency_ns + wait_ns);
+        break;
+    }
     case KVC_COMPOSED_ENDS: {
         struct kvc_composed_job *job = job_of(server, event->tag);
         double wait_ns = kvc_composed_end_shared(server, job, event->unit, now_ns);
@@ -927,6 +934,7 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
 {
     kvc_composed_state_open(server, scenario, stores, replica, number, expected);
     kvc_composed_open_fixed(server);
+    kvc_composed_receive_open(server);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
         kvc_events_add(&server->events, config->options->batch.every_ns, KVC_COMPOSED_CYCLES, 0, 0);

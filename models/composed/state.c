@@ -79,6 +79,8 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
         rss.seed = seed;
         server->rss = kvc_rss_open(&rss, NULL); /* kvc_composed_check() has checked the queues. */
     }
+    server->sends_ahead = !kvc_workload_clients_wait(&scenario->workload) &&
+                          !kvc_source_fills(server->source) && config->options->policy[0] == '\0';
     server->evicted = kvc_composed_job_create(1, kvc_workload_key_stride(&scenario->workload));
     uint32_t room = server->structures.rows_room;
     server->done_ns = kvc_array_of(room, sizeof(*server->done_ns));
@@ -121,6 +123,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     free(server->price);
     free(server->station);
     free(server->pipeline);
+    free(server->port_free_ns);
     free(server->kernel);
     free(server->done_ns);
     free(server->moves);
@@ -146,6 +149,7 @@ uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
     job->knows_outcome = job->is_ghost = job->is_part = job->is_refused = false;
     job->parts = job->port = 0;
     job->steal_ns = 0;
+    job->alike = 0;
     return number;
 }
 

@@ -46,6 +46,7 @@ struct kvc_composed_fixed {
     bool fills_in_turn;
     bool streams_out;     /* Its responses leave while it fills them. */
     bool answers_by_wire; /* It is the port, which takes the responses of a job that are all there. */
+    bool is_straight; /* It serves all jobs as they come, alone, and none of them waits before its queue. */
 };
 
 /* What happens between the frames and the batches of a pipeline. */
@@ -89,14 +90,15 @@ struct kvc_composed_kernel {
     uint8_t stage; /* KVC_COMPOSED_STAGES_MAX: the stream is idle. */
 };
 
-/* A cost of a stage, with what it needs of the shared devices. */
+/* A cost of a stage, with what it needs of the shared devices. What every job reads comes first. */
 struct kvc_composed_price {
     bool known;
-    struct kvc_composed_counts counts; /* Of the job, */
-    struct kvc_composed_pace pace;     /* and the pace, for which it is the cost. */
+    uint32_t shares;                     /* A bit for each shared device that has work, */
+    uint64_t alike;                      /* the job's number of its counts, see struct kvc_composed_job, */
+    struct kvc_composed_pace pace;       /* the pace for which it is the cost, */
+    double work_ns[KVC_COMPOSED_SHARED]; /* and the work by shared device [ns]. */
     struct kvc_composed_cost cost;
-    double work_ns[KVC_COMPOSED_SHARED]; /* By shared device [ns]. */
-    uint32_t shares;                     /* A bit for each of them that has work. */
+    struct kvc_composed_counts counts; /* Of the job. */
 };
 
 struct kvc_composed_policy;
@@ -104,6 +106,7 @@ struct kvc_composed_policy;
 /* Events of a server. Those of its storage have others (models/composed/storage.h). */
 enum kvc_composed_event {
     KVC_COMPOSED_ARRIVES,   /* A job at a stage. */
+    KVC_COMPOSED_RECEIVED,  /* A port has taken a frame. */
     KVC_COMPOSED_ENDS,      /* The work of a stage for a job. */
     KVC_COMPOSED_JOINS,     /* One of several stages beside each other has done its work for a job. */
     KVC_COMPOSED_ANSWERS,   /* A job is answered. */
@@ -138,8 +141,11 @@ struct kvc_composed_server {
     uint32_t kernels;                   /* Kernels that have begun. */
     struct kvc_ring
         after[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for kernels, and their turns. */
-    struct kvc_rss *rss; /* Queues of the connections; NULL: frames go to the pipelines in turn. */
-    uint32_t turn;       /* The next pipeline. */
+    struct kvc_rss *rss;  /* Queues of the connections; NULL: frames go to the pipelines in turn. */
+    bool sends_ahead;     /* What happens in the server does not change what clients send. */
+    uint32_t ports;       /* Receiving ports whose queue nobody sees; 0: frames queue for the first stage. */
+    double *port_free_ns; /* By port: when it will have taken its frames [ns]. */
+    uint32_t turn;        /* The next pipeline. */
     struct kvc_rng routes;
     double route_frac[KVC_COMPOSED_ROUTES_MAX]; /* Shares of the routes, which a policy may change. */
     /* By enum kvc_composed_shared. Behind the wire come those of the other ports, if each has its own. */

@@ -2,10 +2,15 @@
 
 #include <math.h>
 
+#include "models/composed/flow/receive.h"
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
-enum { TIMED = 16 /* Frames of which one is timed. */ };
+enum {
+    TIMED = 16, /* Frames of which one is timed. */
+    AHEAD =
+        16, /* Times at which frames leave that are taken together, if nothing that happens changes them. */
+};
 
 /* Returns the pipeline of a frame, whose requests have come from a connection. */
 static uint32_t pipeline_of(struct kvc_composed_server *server, const struct kvc_batch *rows)
@@ -69,8 +74,12 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
     double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
     double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
     kvc_composed_job_mark(job, arrives_ns);
-    kvc_events_append(&server->events, KVC_COMPOSED_ARRIVALS, kvc_later_ns(arrives_ns, now_ns),
-                      KVC_COMPOSED_ARRIVES, 0, number);
+    if (server->ports > 0) {
+        kvc_composed_receive(server, number, kvc_later_ns(arrives_ns, now_ns));
+    } else {
+        kvc_events_append(&server->events, KVC_COMPOSED_ARRIVALS, kvc_later_ns(arrives_ns, now_ns),
+                          KVC_COMPOSED_ARRIVES, 0, number);
+    }
     return true;
 }
 
@@ -100,9 +109,12 @@ void kvc_composed_send_next(struct kvc_composed_server *server, double now_ns)
 
 void kvc_composed_take_frames(struct kvc_composed_server *server, double now_ns)
 {
+    uint32_t times = server->sends_ahead ? AHEAD : 1;
     do {
         send_frame(server, now_ns, now_ns);
         server->sends_ns = INFINITY;
         kvc_composed_send_next(server, now_ns);
-    } while (server->sends_ns <= now_ns);
+        times -= server->sends_ns > now_ns;
+        now_ns = server->sends_ns;
+    } while (times > 0 && now_ns <= server->until_ns);
 }

@@ -27,20 +27,25 @@ static void share(const struct kvc_composed_config *config, uint32_t stage, stru
 }
 
 const struct kvc_composed_price *kvc_composed_price_of(struct kvc_composed_server *server, uint32_t stage,
-                                                       const struct kvc_composed_counts *counts)
+                                                       const struct kvc_composed_counts *counts,
+                                                       uint64_t alike)
 {
-    double differs = counts->search_lines + 2 * counts->item_lines + 4 * counts->insert_lines +
-                     counts->request_bytes + counts->response_bytes;
+    uint64_t differs =
+        alike != 0 ? alike ^ alike >> 3 ^ alike >> 32
+                   : (uint64_t)(counts->search_lines + 2 * counts->item_lines + 4 * counts->insert_lines +
+                                counts->request_bytes + counts->response_bytes);
     struct kvc_composed_price *price =
-        &server->price[KVC_COMPOSED_PRICES * stage + ((int64_t)differs & (KVC_COMPOSED_PRICES - 1))];
+        &server->price[KVC_COMPOSED_PRICES * stage + (differs & (KVC_COMPOSED_PRICES - 1))];
     const struct kvc_composed_pace *pace = &server->pace;
+    bool is_same = alike != 0 ? price->alike == alike : memcmp(&price->counts, counts, sizeof(*counts)) == 0;
     if (price->known && price->pace.core_speed == pace->core_speed &&
-        price->pace.gpu_clock == pace->gpu_clock && memcmp(&price->counts, counts, sizeof(*counts)) == 0) {
+        price->pace.gpu_clock == pace->gpu_clock && is_same) {
         return price;
     }
     price->known = true;
     price->pace = *pace;
     price->counts = *counts;
+    price->alike = alike;
     price->cost = kvc_composed_cost_of(server->config, stage, counts, pace);
     share(server->config, stage, price);
     return price;

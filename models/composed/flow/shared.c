@@ -1,6 +1,6 @@
 #include "models/composed/flow/shared.h"
 
-#include <math.h>
+#include "sim/base/serve.h"
 
 /* Returns the device that works for a job. */
 static struct kvc_composed_fluid *device_of(struct kvc_composed_server *server,
@@ -9,9 +9,8 @@ static struct kvc_composed_fluid *device_of(struct kvc_composed_server *server,
     return &server->fluid[device == KVC_COMPOSED_WIRE ? KVC_COMPOSED_WIRE + job->port : (uint32_t)device];
 }
 
-/* Returns the work that it has left [ns]. */
-static double left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job, int device,
-                      double now_ns)
+double kvc_composed_left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                            int device, double now_ns)
 {
     struct kvc_composed_fluid *fluid = device_of(server, job, device);
     kvc_composed_fluid_until(fluid, now_ns);
@@ -21,8 +20,8 @@ static double left_of(struct kvc_composed_server *server, const struct kvc_compo
 double kvc_composed_left_to_send(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                                  double now_ns)
 {
-    return fmax(left_of(server, job, KVC_COMPOSED_WIRE, now_ns),
-                left_of(server, job, KVC_COMPOSED_ROOT_OUT, now_ns));
+    return kvc_later_ns(kvc_composed_left_of(server, job, KVC_COMPOSED_WIRE, now_ns),
+                        kvc_composed_left_of(server, job, KVC_COMPOSED_ROOT_OUT, now_ns));
 }
 
 void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
@@ -44,7 +43,7 @@ double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_com
     uint64_t ports = server->config->stage[server->config->stages - 1].options->ports;
     job->port = server->port;
     server->port = server->port + 1 < ports ? server->port + 1 : 0;
-    double before_ns = left_of(server, job, KVC_COMPOSED_WIRE, now_ns);
+    double before_ns = kvc_composed_left_of(server, job, KVC_COMPOSED_WIRE, now_ns);
     kvc_composed_take_shared(server, job, price, now_ns, over_ns);
     return before_ns;
 }
@@ -68,4 +67,14 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
     job->shares = 0;
     server->memory_wait_ns += core && memory_ns > nothing_ns ? memory_ns : 0;
     return wait_ns > nothing_ns ? wait_ns : 0;
+}
+
+void kvc_composed_count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                                 enum kvc_composed_place place, uint32_t stage, double busy_ns)
+{
+    server->busy_ns[stage] += busy_ns;
+    server->place_ns[place] += busy_ns;
+    server->stage_requests[stage] += job->counts.requests;
+    server->traffic[stage].jobs++;
+    server->traffic[stage].work_ns += busy_ns;
 }

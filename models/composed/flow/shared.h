@@ -4,6 +4,10 @@
 
 #include "models/composed/state.h"
 
+/* Returns the work that a device has left, of the wire that of the job's port [ns]. */
+double kvc_composed_left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                            int device, double now_ns);
+
 /* Returns the time after which all has left that goes the way of a job's responses [ns]. */
 double kvc_composed_left_to_send(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                                  double now_ns);
@@ -16,6 +20,10 @@ void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_com
  * had left before [ns]. */
 double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_composed_job *job,
                               const struct kvc_composed_price *price, double now_ns, double over_ns);
+
+/* Counts the messages of a job on the wire, at the place of its ports. */
+void kvc_composed_count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                                 enum kvc_composed_place place, uint32_t stage, double busy_ns);
 
 /* Ends what kvc_composed_take_shared() began over a time. Returns for how long the stage still waits [ns]:
  * cores for memory, and links for all but the wire that takes what they leave. */

@@ -27,6 +27,16 @@ static bool streams_out(const struct kvc_composed_config *config, uint32_t stage
            at->first == at->last && config->stage[stage + 1].place == KVC_COMPOSED_NIC_TX;
 }
 
+/* Whether all jobs go into the queue of a stage as they come. */
+static bool is_straight(const struct kvc_composed_config *config, uint32_t stage)
+{
+    const struct kvc_composed_stage *at = &config->stage[stage];
+    const struct kvc_composed_stage_options *options = at->options;
+    bool answers = stage + 1 == config->stages && at->place == KVC_COMPOSED_NIC_TX;
+    return stage != config->batched && at->when == 0 && at->after == stage && at->first == at->last &&
+           !options->background && options->every <= 1 && !options->shared && !answers;
+}
+
 void kvc_composed_open_fixed(struct kvc_composed_server *server)
 {
     const struct kvc_composed_config *config = server->config;
@@ -45,7 +55,8 @@ void kvc_composed_open_fixed(struct kvc_composed_server *server)
             .defers = stage->options->background || stage->options->every > 1,
             .fills_in_turn = fills_in_turn(config, i),
             .streams_out = streams_out(config, i),
-            .answers_by_wire = i + 1 == config->stages && stage->place == KVC_COMPOSED_NIC_TX};
+            .answers_by_wire = i + 1 == config->stages && stage->place == KVC_COMPOSED_NIC_TX,
+            .is_straight = is_straight(config, i)};
     }
 }
 
