@@ -1,5 +1,7 @@
 #include "models/composed/flow/shared.h"
 
+#include <math.h>
+
 #include "sim/base/serve.h"
 
 /* Returns the device that works for a job. */
@@ -66,6 +68,11 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
     }
     job->shares = 0;
     server->memory_wait_ns += core && memory_ns > nothing_ns ? memory_ns : 0;
+    if (server->config->stage[stage].place == KVC_COMPOSED_FPGA) {
+        double behind_ns = fmin(wait_ns, job->latency_ns);
+        job->latency_ns += behind_ns;
+        wait_ns -= behind_ns;
+    }
     return wait_ns > nothing_ns ? wait_ns : 0;
 }
 

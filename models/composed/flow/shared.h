@@ -26,7 +26,9 @@ void kvc_composed_count_messages(struct kvc_composed_server *server, const struc
                                  enum kvc_composed_place place, uint32_t stage, double busy_ns);
 
 /* Ends what kvc_composed_take_shared() began over a time. Returns for how long the stage still waits [ns]:
- * cores for memory, and links for all but the wire that takes what they leave. */
+ * cores for memory, and links for all but the wire that takes what they leave. A pipeline holds the requests
+ * that come within its latency, so that it takes others until memory is behind by as much; those wait
+ * longer. */
 double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
                                uint32_t stage, double now_ns);
 
