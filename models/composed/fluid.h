@@ -49,4 +49,10 @@ static inline double kvc_composed_fluid_end(struct kvc_composed_fluid *fluid, do
     return fluid->backlog_ns;
 }
 
+/* Takes back work that has come and is not done; below 0, adds some. */
+static inline void kvc_composed_fluid_return(struct kvc_composed_fluid *fluid, double work_ns)
+{
+    fluid->backlog_ns = fluid->backlog_ns > work_ns ? fluid->backlog_ns - work_ns : 0;
+}
+
 #endif

@@ -62,6 +62,7 @@ struct kvc_composed_job {
     uint32_t marks;     /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
     double began_ns;                         /* When the stage began with it [ns]. */
+    double over_ns;                          /* Kernels: time for which it was taken to run then [ns]. */
     double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */
     double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
     uint32_t port;                           /* Number of the port that carries its responses. */

@@ -371,7 +371,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         server->kernel[stream] =
             (struct kvc_composed_kernel){number, job->station, server->kernels++, (uint8_t)stage};
         if (price->cost.channel_ns > 0) { /* The GPU uses host memory. */
-            kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
+            kvc_composed_take_memory(server, job, price, now_ns);
         }
         kvc_gpu_streams_begin(server->gpu, stream, now_ns,
                               &(struct kvc_gpu_stream_job){.kernel = price->cost.kernel});

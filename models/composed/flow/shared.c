@@ -50,6 +50,17 @@ double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_com
     return before_ns;
 }
 
+void kvc_composed_take_memory(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                              const struct kvc_composed_price *price, double now_ns)
+{
+    uint32_t running = 0; /* With this one. */
+    for (uint32_t i = 0; i < server->streams; i++) {
+        running += server->kernel[i].stage < KVC_COMPOSED_STAGES_MAX;
+    }
+    job->over_ns = fmax(price->cost.busy_ns, running * price->cost.kernel.amount_ns);
+    kvc_composed_take_shared(server, job, price, now_ns, job->over_ns);
+}
+
 double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
                                uint32_t stage, double now_ns)
 {
@@ -58,10 +69,14 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
         1u << KVC_COMPOSED_MEMORY | 1u << KVC_COMPOSED_CXL_MEMORY | 1u << KVC_COMPOSED_CARD_MEMORY;
     bool core = kvc_composed_has_cores(server->config->stage[stage].place);
     uint32_t waits = core ? memory | 1u << KVC_COMPOSED_ISSUE : ~(1u << KVC_COMPOSED_WIRE);
-    double wait_ns = 0, memory_ns = 0;
+    bool kernel = server->config->stage[stage].place == KVC_COMPOSED_GPU;
+    double longer_ns = kernel ? now_ns - job->began_ns - job->over_ns : 0, wait_ns = 0, memory_ns = 0;
     for (uint32_t left = job->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
-        double left_ns = kvc_composed_fluid_end(device_of(server, job, i), now_ns, job->share[i]);
+        struct kvc_composed_fluid *fluid = device_of(server, job, i);
+        kvc_composed_fluid_end(fluid, now_ns, job->share[i]);
+        kvc_composed_fluid_return(fluid, job->share[i] * longer_ns);
+        double left_ns = fluid->backlog_ns;
         wait_ns = (waits >> i & 1) != 0 && left_ns > wait_ns ? left_ns : wait_ns;
         memory_ns = (memory >> i & 1) != 0 && left_ns > memory_ns ? left_ns : memory_ns;
         job->share[i] = 0;

@@ -25,6 +25,11 @@ double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_com
 void kvc_composed_count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                                  enum kvc_composed_place place, uint32_t stage, double busy_ns);
 
+/* Lets memory work for a kernel of a GPU that uses it. Kernels share the card, so that it is known at the end
+ * only how long one runs; until then, it is taken to have an equal part of the card. */
+void kvc_composed_take_memory(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                              const struct kvc_composed_price *price, double now_ns);
+
 /* Ends what kvc_composed_take_shared() began over a time. Returns for how long the stage still waits [ns]:
  * cores for memory, and links for all but the wire that takes what they leave. A pipeline holds the requests
  * that come within its latency, so that it takes others until memory is behind by as much; those wait
