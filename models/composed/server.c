@@ -392,33 +392,6 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     kvc_events_add(&server->events, now_ns + busy_ns, KVC_COMPOSED_ENDS, (uint16_t)stage, number);
 }
 
-/* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of
- * another pipeline stay apart, unless the stage is shared. */
-static void join_burst(struct kvc_composed_server *server, struct kvc_composed_station *from,
-                       struct kvc_ring *queue, uint32_t number, uint32_t stage)
-{
-    const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
-    struct kvc_composed_job *job = job_of(server, number);
-    uint64_t most = options->burst * server->config->frame_requests;
-    bool joins = options->burst > 1;
-    while (joins && queue->count > 0 && kvc_ring_first(queue)->tag == stage) {
-        uint32_t next = (uint32_t)kvc_ring_first(queue)->value;
-        const struct kvc_composed_job *other = job_of(server, next);
-        bool apart = !options->shared && other->pipeline != job->pipeline;
-        if (other->is_batch || apart || job->rows->count + other->rows->count > most) {
-            break;
-        }
-        kvc_ring_pop(queue);
-        from->queued -= !options->shared;
-        server->traffic[stage].taken++;
-        kvc_composed_job_append(job, other, 0, other->rows->count);
-        kvc_composed_counts_add(&job->counts, &other->counts, 1);
-        job->alike = 0;
-        kvc_composed_job_take_evicted(job, job_of(server, next));
-        kvc_composed_free_job(server, next);
-    }
-}
-
 /* Takes the next job for a station: of its own queues, or else of one that all pipelines share, or of another
  * pipeline. Returns the station at whose queue there is room for one more now; NULL: there is no job. */
 static struct kvc_composed_station *take_job(struct kvc_composed_server *server,
@@ -447,7 +420,7 @@ static struct kvc_composed_station *take_job(struct kvc_composed_server *server,
     bool is_shared = server->fixed[*stage].is_shared, stolen = from != station && !is_shared;
     from->queued -= !is_shared;
     job_of(server, *number)->steal_ns = stolen ? server->config->stage[*stage].options->steal_ns : 0;
-    join_burst(server, from, queue, *number, *stage);
+    kvc_composed_join_burst(server, from, queue, *number, *stage);
     server->sharing &= ~(is_shared && queue->count == 0 ? 1u << *stage : 0);
     return from;
 }

@@ -40,6 +40,19 @@ static inline struct kvc_ring_entry *kvc_ring_first(struct kvc_ring *ring)
     return &ring->entry[ring->first];
 }
 
+/** Returns the entry behind `number` older ones, of which there must be more than that. */
+static inline struct kvc_ring_entry *kvc_ring_at(struct kvc_ring *ring, uint32_t number)
+{
+    return &ring->entry[(ring->first + number) & (ring->room - 1)];
+}
+
+/** Removes the oldest entries, `count` of them, which must be there. */
+static inline void kvc_ring_drop(struct kvc_ring *ring, uint32_t count)
+{
+    ring->first = ring->room > 0 ? (ring->first + count) & (ring->room - 1) : 0;
+    ring->count -= count;
+}
+
 /** Removes and returns the oldest entry. The queue must not be empty. */
 static inline struct kvc_ring_entry kvc_ring_pop(struct kvc_ring *ring)
 {

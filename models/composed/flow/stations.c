@@ -128,3 +128,49 @@ bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t
     }
     return runs;
 }
+
+/* Adds a job that waits in a queue to another one. */
+static void join(struct kvc_composed_server *server, uint32_t number, uint32_t next)
+{
+    struct kvc_composed_job *job = server->job[number], *other = server->job[next];
+    kvc_composed_job_append(job, other, 0, other->rows->count);
+    kvc_composed_counts_add(&job->counts, &other->counts, 1);
+    job->alike = 0;
+    kvc_composed_job_take_evicted(job, other);
+    kvc_composed_free_job(server, next);
+}
+
+void kvc_composed_join_burst(struct kvc_composed_server *server, struct kvc_composed_station *from,
+                             struct kvc_ring *queue, uint32_t number, uint32_t stage)
+{
+    enum { TAKEN = UINT32_MAX };
+    const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
+    const struct kvc_composed_job *job = server->job[number];
+    uint64_t most = options->burst * server->config->frame_requests, rows = job->rows->count;
+    bool several = server->config->pool[from->pool].of_node && !options->shared;
+    uint64_t looks = options->burst > 1 ? options->burst * (several ? server->config->pipelines : 1) : 0;
+    uint32_t looked = 0, taken = 0;
+    for (; looked < queue->count && looked < looks && rows < most; looked++) {
+        struct kvc_ring_entry *entry = kvc_ring_at(queue, looked);
+        const struct kvc_composed_job *other = server->job[entry->value];
+        bool apart = !options->shared && other->pipeline != job->pipeline;
+        if (several && apart) {
+            continue;
+        }
+        if (entry->tag != stage || other->is_batch || apart || rows + other->rows->count > most) {
+            break;
+        }
+        rows += other->rows->count;
+        join(server, number, (uint32_t)entry->value);
+        entry->tag = TAKEN;
+        taken++;
+    }
+    for (uint32_t left = looked, to = looked; left-- > 0 && to > taken;) { /* The others keep their order. */
+        if (kvc_ring_at(queue, left)->tag != TAKEN) {
+            *kvc_ring_at(queue, --to) = *kvc_ring_at(queue, left);
+        }
+    }
+    kvc_ring_drop(queue, taken);
+    from->queued -= options->shared ? 0 : taken;
+    server->traffic[stage].taken += taken;
+}

@@ -43,4 +43,10 @@ uint32_t kvc_composed_take_stream(struct kvc_composed_station *station);
  */
 bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t stage, uint32_t turn);
 
+/* Adds the jobs that wait in a queue for the same stage to a job, up to the burst of the stage. Those of
+ * another pipeline stay apart, unless the stage is shared, and do not end the burst, as if they waited in a
+ * ring of their own: at most as many as make a burst of each pipeline are looked at. */
+void kvc_composed_join_burst(struct kvc_composed_server *server, struct kvc_composed_station *from,
+                             struct kvc_ring *queue, uint32_t number, uint32_t stage);
+
 #endif
