@@ -24,6 +24,25 @@ static void prefetch_group(const struct kvc_kvdirect_table *table, const uint64_
     }
 }
 
+/* A pair that was looked for. */
+struct found_pair {
+    uint8_t bytes[PAIR_KEY_BYTES];
+    struct kvc_kvdirect_key key; /* Its bytes are those above. */
+    struct kvc_kvdirect_place place;
+    uint32_t size; /* Its location; KVC_LOCATION_NONE: the table does not have it. */
+};
+
+static void find_pair(const struct kvc_kvdirect_table *table, const uint64_t *hash, uint32_t i,
+                      uint32_t count, struct kvc_kvdirect_table_counts *counts, struct found_pair *pair)
+{
+    uint64_t false_matches = 0;
+    pair->key = pair_key(hash[i], pair->bytes);
+    prefetch_group(table, hash, i, count);
+    pair->place = kvc_kvdirect_find(table, &pair->key, 0, counts, &false_matches);
+    bool is_there = pair->place.bucket != NULL;
+    pair->size = is_there ? PAIR_KEY_BYTES + pair->place.value_bytes : KVC_LOCATION_NONE;
+}
+
 /* Lines of slabs that follow another one; a pair that is overwritten in its slab is read and written there.
  */
 static uint64_t next_lines(const struct kvc_kvdirect_table_counts *counts)
@@ -38,14 +57,11 @@ static void pairs_search(struct kvc_index *index, const uint64_t *hash, uint32_t
 {
     const struct kvc_kvdirect_table *table = (const struct kvc_kvdirect_table *)index;
     struct kvc_kvdirect_table_counts counts = {0};
-    uint64_t false_matches = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t bytes[PAIR_KEY_BYTES];
-        const struct kvc_kvdirect_key key = pair_key(hash[i], bytes);
-        prefetch_group(table, hash, i, count);
-        struct kvc_kvdirect_place place = kvc_kvdirect_find(table, &key, 0, &counts, &false_matches);
-        location[i] = place.bucket != NULL ? PAIR_KEY_BYTES + place.value_bytes : KVC_LOCATION_NONE;
-        stats->search_hits += place.bucket != NULL;
+        struct found_pair pair;
+        find_pair(table, hash, i, count, &counts, &pair);
+        location[i] = pair.size;
+        stats->search_hits += pair.size != KVC_LOCATION_NONE;
     }
     stats->searches += count;
     stats->search_lines += counts.lines;
@@ -91,20 +107,17 @@ static void pairs_erase(struct kvc_index *index, const uint64_t *hash, const uin
     struct kvc_kvdirect_table *table = (struct kvc_kvdirect_table *)index;
     struct kvc_kvdirect_table_counts counts = {0};
     struct kvc_kvdirect_slab_stats slab = {0};
-    uint64_t false_matches = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t bytes[PAIR_KEY_BYTES];
-        const struct kvc_kvdirect_key key = pair_key(hash[i], bytes);
-        prefetch_group(table, hash, i, count);
-        struct kvc_kvdirect_place place = kvc_kvdirect_find(table, &key, 0, &counts, &false_matches);
-        uint32_t found = place.bucket != NULL ? PAIR_KEY_BYTES + place.value_bytes : KVC_LOCATION_NONE;
-        bool erases = found != KVC_LOCATION_NONE && (location[i] == KVC_LOCATION_ANY || location[i] == found);
+        struct found_pair pair;
+        find_pair(table, hash, i, count, &counts, &pair);
+        bool erases =
+            pair.size != KVC_LOCATION_NONE && (location[i] == KVC_LOCATION_ANY || location[i] == pair.size);
         if (erases) {
-            kvc_kvdirect_remove_pair(table, &key, place, &counts, &slab);
+            kvc_kvdirect_remove_pair(table, &pair.key, pair.place, &counts, &slab);
             stats->erased++;
         }
         if (out != NULL) {
-            out[i] = erases ? found : KVC_LOCATION_NONE;
+            out[i] = erases ? pair.size : KVC_LOCATION_NONE;
         }
     }
     stats->erases += count;

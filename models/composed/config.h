@@ -298,7 +298,7 @@ struct kvc_composed_config {
     bool fills;                         /* It takes the values that a database gives for GETs that missed. */
     bool logs;                          /* A log holds the values. */
     double keys;                        /* Mean keys of a shard. */
-    double index_bytes, slots;          /* Of a shard. */
+    double index_bytes, slots;          /* Memory of a shard's index, and how many keys it holds. */
     double value_bytes;                 /* Item memory of a shard. */
     bool on_flash;                      /* The item memory is on flash. */
     uint64_t flash_pages;               /* Pages of the log on flash. */

@@ -56,7 +56,8 @@ static const struct kvc_option value_rows[] = {
     KVC_REAL_ROW(
         kvc_composed_values_options, "inline", inline_bytes, KVC_UNIT_BYTES, 1, 1e6, "auto",
         "inline: largest pair of key and value that lies in the index's entries; a larger one has a slab of the "
-        "index, which is one more access; auto: that of the kernel's publication",
+        "index, which is one more access; kvdirect: its entries have 5/8 of the memory, as published, and its slabs "
+        "the rest; auto: that of the kernel's publication",
         .auto_word = "auto", .auto_value = 0),
     KVC_REAL_ROW(
         kvc_composed_values_options, "buffer", buffer_bytes, KVC_UNIT_BYTES, 512, 137438953472.0, "auto",
@@ -209,9 +210,9 @@ static const struct kvc_option stage_rows[] = {
                  "further work, for a stage that has some for each request and some for each batch"),
     KVC_LIST_ROW(
         kvc_composed_stage_options, "curve", curve, curve_count, &point_options,
-        "cpu, card.cpu, gpu: measured times of a job by its requests, in addition to its other work; between "
-        "points and beyond the last one they go on in straight lines, and a smaller job takes the time of "
-        "the first one"),
+        "cpu, card.cpu, gpu: times that were measured for jobs of several sizes, which a job takes in addition to "
+        "its other work; they follow straight lines between the points and beyond the last one, and a smaller job "
+        "takes the time of the first one"),
     KVC_WORDS_ROW(
         kvc_composed_stage_options, "does", does, kvc_composed_operations, "",
         "operations on the real index and values, whose lines are charged to the stage; parse: reads the packet, "

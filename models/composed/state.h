@@ -93,12 +93,12 @@ struct kvc_composed_kernel {
 /* A cost of a stage, with what it needs of the shared devices. What every job reads comes first. */
 struct kvc_composed_price {
     bool known;
-    uint32_t shares;                     /* A bit for each shared device that has work, */
-    uint64_t alike;                      /* the job's number of its counts, see struct kvc_composed_job, */
-    struct kvc_composed_pace pace;       /* the pace for which it is the cost, */
-    double work_ns[KVC_COMPOSED_SHARED]; /* and the work by shared device [ns]. */
+    uint32_t shares;                     /* A bit for each shared device that has work. */
+    uint64_t alike;                      /* The job's number of its counts, see struct kvc_composed_job. */
+    struct kvc_composed_pace pace;       /* The pace at which it has the cost. */
+    double work_ns[KVC_COMPOSED_SHARED]; /* Work on each shared device [ns]. */
     struct kvc_composed_cost cost;
-    struct kvc_composed_counts counts; /* Of the job. */
+    struct kvc_composed_counts counts; /* What the job has. */
 };
 
 struct kvc_composed_policy;
