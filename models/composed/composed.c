@@ -34,9 +34,11 @@ static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3, slice_leas
 struct user {
     struct kvc_composed_server server;
     struct kvc_socket device;
-    struct kvc_slice_mover cpu, dram, cxl, gpu, rx, tx, down, up, database, flash;
+    int32_t on_part[KVC_COMPOSED_PARTS]; /* Hosts of its card. */
+    struct kvc_slice_mover cpu, dram, cxl, gpu, rx, tx, down, up, database, flash, part[KVC_COMPOSED_PARTS];
     /* What is already posted to the engine [ns]. */
     double cpu_ns, channel_ns, cxl_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns, flash_ns;
+    double part_ns[KVC_COMPOSED_PARTS];
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Whether the server was stopped when the latest slice ended. */
@@ -55,7 +57,7 @@ struct simulation {
     const struct kvc_scenario *scenario;
     const struct kvc_composed_stores *stores; /* NULL: there are none. */
     const struct kvc_platform *platform;
-    struct kvc_socket *devices;
+    struct kvc_composed_devices *devices;
     struct user *users;
     uint32_t count;
     struct kvc_slice_server *servers;
@@ -104,6 +106,29 @@ static uint64_t advance(void *data, double until_ns)
     return server->served - served;
 }
 
+/* Posts the use of the parts of a card; its cores, and the stages of an FPGA, work side by side. */
+static void share_card(struct user *user)
+{
+    const struct kvc_composed_server *server = &user->server;
+    const struct kvc_composed_config *config = server->config;
+    double stages = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        stages += config->stage[i].place == KVC_COMPOSED_FPGA;
+    }
+    const double busy_ns[KVC_COMPOSED_PARTS] = {
+        [KVC_COMPOSED_PART_CORES] = config->card_cores.cpu != NULL ? server->place_ns[KVC_COMPOSED_CARD_CPU] /
+                                                                         (double)config->card_cores.cpu->cores
+                                                                   : 0,
+        [KVC_COMPOSED_PART_FPGA] = server->place_ns[KVC_COMPOSED_FPGA] / fmax(stages * config->pipelines, 1),
+        [KVC_COMPOSED_PART_MEMORY] = server->shared_ns[KVC_COMPOSED_CARD_MEMORY],
+        [KVC_COMPOSED_PART_DMA] = server->shared_ns[KVC_COMPOSED_DMA]};
+    for (uint32_t i = 0; i < KVC_COMPOSED_PARTS; i++) {
+        if (user->on_part[i] != KVC_SOCKET_NONE) {
+            kvc_slice_mover_post_busy(&user->part[i], &user->part_ns[i], busy_ns[i], 1);
+        }
+    }
+}
+
 /* Posts the use of the socket since the last call. */
 static void share(void *data)
 {
@@ -118,8 +143,9 @@ static void share(void *data)
     user->cpu_ns = place_ns[KVC_COMPOSED_CPU];
     kvc_slice_mover_post(&user->dram, channel_ns, channel_ns / config->host_cores.channels);
     user->channel_ns = server->channel_ns;
+    share_card(user);
     if (config->cxl.dram != NULL) {
-        kvc_slice_mover_post_busy(&user->cxl, &user->cxl_ns, server->cxl_ns, 1);
+        kvc_slice_mover_post_busy(&user->cxl, &user->cxl_ns, server->shared_ns[KVC_COMPOSED_CXL_MEMORY], 1);
     }
     if (server->gpu != NULL) {
         double work_ns = kvc_gpu_streams_take_work_ns(server->gpu);
@@ -220,7 +246,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
     struct user *user = &simulation->users[number];
     struct kvc_replica *replica = &simulation->replica;
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
-    const struct kvc_socket device = simulation->devices[number];
+    const struct kvc_socket device = simulation->devices[number].socket;
     char name[KVC_NAME_MAX];
     user->device = device;
     const struct kvc_composed_expected expected =
@@ -232,6 +258,12 @@ static void open_user(struct simulation *simulation, uint32_t number)
     kvc_slice_mover_own_host(&user->dram, (uint32_t)device.dram);
     if (user->server.gpu != NULL) {
         open_host(&user->gpu, simulation->platform, device.gpu);
+    }
+    for (uint32_t i = 0; i < KVC_COMPOSED_PARTS; i++) {
+        user->on_part[i] = simulation->devices[number].part[i];
+        if (user->on_part[i] != KVC_SOCKET_NONE) {
+            kvc_slice_mover_own_host(&user->part[i], (uint32_t)user->on_part[i]);
+        }
     }
     if (config->cxl.dram != NULL) {
         kvc_slice_mover_own_host(&user->cxl, (uint32_t)device.cxl);

@@ -6,16 +6,52 @@
 #include "models/composed/config.h"
 #include "models/forecast.h"
 
+static bool has_stages(const struct kvc_composed_config *config, enum kvc_composed_place place)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        has = has || config->stage[i].place == place;
+    }
+    return has;
+}
+
+/* Adds the parts of the card that a store uses. Its profile states the power of all of them with its cores or
+ * its FPGA, if at all. */
+static void add_card(const struct kvc_composed_config *config, struct kvc_platform *platform, uint32_t zone,
+                     const char *prefix, struct kvc_composed_devices *devices)
+{
+    static const char *const device[KVC_COMPOSED_PARTS] = {"card_cpu", "fpga", "card_dram", "dma"};
+    bool cores = config->card_cores.cpu != NULL, fpga = config->fpga != NULL;
+    bool packets = fpga && config->pcie != NULL && kvc_pcie_has_packets(config->pcie);
+    const bool has[KVC_COMPOSED_PARTS] = {
+        cores, fpga, kvc_composed_card_memory_of(config).bytes > 0 || config->card_cores.dram != NULL,
+        packets};
+    for (uint32_t i = 0; i < KVC_COMPOSED_PARTS; i++) {
+        struct kvc_platform_host host = {.device = device[i],
+                                         .cores = 1,
+                                         .pstates = 1,
+                                         .pstate = {{.speed = 1}},
+                                         .is_metered_elsewhere = i > KVC_COMPOSED_PART_FPGA};
+        if (i == KVC_COMPOSED_PART_FPGA && fpga && config->fpga->power_w > 0) {
+            double watts = config->fpga->power_w;
+            host.pstate[0].watts = (struct kvc_watts){watts, watts, watts};
+        }
+        kvc_platform_set_name(host.name, prefix, device[i]);
+        devices->part[i] = has[i] ? (int32_t)kvc_platform_add_host(platform, zone, &host) : KVC_SOCKET_NONE;
+    }
+}
+
 void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform,
-                          struct kvc_socket *socket)
+                          struct kvc_composed_devices *devices)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     uint32_t sockets = (uint32_t)scenario->node.sockets;
-    const struct kvc_socket_use use = {.gpu_clock = config->gpu_clock,
-                                       .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
-                                       .is_one = true,
-                                       .is_fixed = !kvc_power_policy_looks(&scenario->power) &&
-                                                   scenario->run.change_count == 0};
+    const struct kvc_socket_use use = {
+        .gpu_clock = config->gpu_clock,
+        .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
+        .is_one = true,
+        .copies = has_stages(config, KVC_COMPOSED_PCIE_DOWN) || has_stages(config, KVC_COMPOSED_PCIE_UP),
+        .is_fixed = !kvc_power_policy_looks(&scenario->power) && scenario->run.change_count == 0};
     for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {
         char name[KVC_PLATFORM_NAME_MAX / 2];
         snprintf(name, sizeof(name), "node%u", node);
@@ -23,9 +59,11 @@ void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platfo
         kvc_socket_add_rest(platform, zone, name, &scenario->node);
         for (uint32_t i = 0; i < sockets; i++) {
             snprintf(name, sizeof(name), "node%u.socket%u", node, i);
-            struct kvc_socket added = kvc_socket_add(platform, zone, name, &scenario->node, use);
-            if (socket != NULL) {
-                socket[node * sockets + i] = added;
+            struct kvc_composed_devices added = {
+                .socket = kvc_socket_add(platform, zone, name, &scenario->node, use)};
+            add_card(config, platform, zone, name, &added);
+            if (devices != NULL) {
+                devices[node * sockets + i] = added;
             }
         }
     }

@@ -7,10 +7,25 @@
 #include "sim/platform.h"
 #include "sim/scenario.h"
 
-/* Adds the machines of a resolved scenario; `socket` gets an entry for each socket of all nodes, or is NULL.
+/* The parts of a SmartNIC, or of a card with an FPGA. */
+enum {
+    KVC_COMPOSED_PART_CORES,
+    KVC_COMPOSED_PART_FPGA,
+    KVC_COMPOSED_PART_MEMORY,
+    KVC_COMPOSED_PART_DMA, /* Engines that read and write host memory. */
+    KVC_COMPOSED_PARTS
+};
+
+/* Numbers of a socket's hosts in the platform. */
+struct kvc_composed_devices {
+    struct kvc_socket socket;
+    int32_t part[KVC_COMPOSED_PARTS]; /* Those of its card, or KVC_SOCKET_NONE. */
+};
+
+/* Adds the machines of a resolved scenario; `devices` gets an entry for each socket of all nodes, or is NULL.
  */
 void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platform *platform,
-                          struct kvc_socket *socket);
+                          struct kvc_composed_devices *devices);
 
 /* Sets the power of a prediction whose stages have their utilization. The GPU, host memory and flash are busy
  * for a share of the time. */

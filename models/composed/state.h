@@ -166,7 +166,8 @@ struct kvc_composed_server {
     struct kvc_composed_policy *policy;                           /* NULL: there is none. */
     /* Busy times since the server was opened: of each stage, for as many servers as it has at first; of the
      * memory's channels; and of all servers at a place [ns]. */
-    double busy_ns[KVC_COMPOSED_STAGES_MAX], channel_ns, cxl_ns, place_ns[KVC_COMPOSED_PLACES];
+    double busy_ns[KVC_COMPOSED_STAGES_MAX], channel_ns, place_ns[KVC_COMPOSED_PLACES];
+    double shared_ns[KVC_COMPOSED_SHARED];          /* Work on the shared devices so far [ns]. */
     double stage_requests[KVC_COMPOSED_STAGES_MAX]; /* Requests that each stage has worked for. */
     uint64_t outcome[KVC_COMPOSED_OUTCOMES];        /* Requests answered within the measured time. */
     uint64_t sets, deletes, completed, hots;

@@ -169,7 +169,7 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     if (gpu != NULL) {
         socket.gpu = add_gpu(&place, gpu, &use);
     }
-    bool copies = gpu != NULL && dram != NULL && pcie != NULL && kvc_pcie_has_copies(pcie);
+    bool copies = (gpu != NULL || use.copies) && dram != NULL && pcie != NULL && kvc_pcie_has_copies(pcie);
     bool frames = nic != NULL && dram != NULL;
     uint32_t both[2], *root = NULL;
     if (cpu != NULL && cpu->root_bytes_per_s > 0 && (copies || frames)) {

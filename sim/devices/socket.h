@@ -4,7 +4,7 @@
  *
  *     dram  --root-out, nic-tx-->     clients  the ports, each direction the rate of all ports together
  *     dram  <--root-in, nic-rx--      clients
- *     dram  --root-out, pcie-down-->  copy     copies to the GPU
+ *     dram  --root-out, pcie-down-->  copy     copies to the GPU, or to another card
  *     dram  <--root-in, pcie-up--     copy     copies back
  *     clients  --nic-rx, root-in, root-out, pcie-down-->  copy  frames that the NIC writes into GPU memory
  *
@@ -30,7 +30,7 @@ struct kvc_socket {
     int32_t cpu;      /**< The cores. */
     int32_t dram;     /**< The memory; its speed is the number of its channels. */
     int32_t gpu;      /**< The multiprocessors of the GPU. */
-    int32_t copy;     /**< The copy engines of the GPU, where its transfers end. */
+    int32_t copy;     /**< The copy engines of the GPU or card, where its transfers end. */
     int32_t clients;  /**< The other end of the network card's ports. */
     int32_t nic_rx;   /**< The link from the clients; the number of a link, not of a host. */
     int32_t database; /**< The database of the socket, if its store asks one there. */
@@ -45,6 +45,7 @@ struct kvc_socket_use {
     /** The cores are one host with the speed of all of them, so that one number stands for their work, and
      * neither cores nor GPU fail during the run. */
     bool is_one;
+    bool copies;     /**< There are copies over PCIe, also to a card that is no GPU. */
     bool is_fixed;   /**< With is_one: nor do their clocks change. */
     bool gpu_serves; /**< The watts of busy GPUs are means over kernels and the gaps between them, so the
                           card draws them all the time. */

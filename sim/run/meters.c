@@ -126,13 +126,16 @@ void kvc_meters_sample(const struct kvc_meters *meters, struct kvc_recorder *rec
     }
 }
 
-/* Returns whether a host draws power that it should state. Memory and flash work as well, but they are the
- * ends of transfers, so they cannot fail. */
+/* Returns whether a host draws power that it should state. Those that are listed work as well, but they
+ * cannot fail, because they are one host for many cores, or the ends of transfers. */
 static bool draws(const struct kvc_platform_host *host)
 {
-    return !host->is_metered_elsewhere &&
-           (host->can_fail || strcmp(host->device, "cpu") == 0 || strcmp(host->device, "dram") == 0 ||
-            strcmp(host->device, "flash") == 0);
+    static const char *const devices[] = {"cpu", "dram", "flash", "card_cpu", "fpga"};
+    bool works = host->can_fail;
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+        works = works || strcmp(host->device, devices[i]) == 0;
+    }
+    return works && !host->is_metered_elsewhere;
 }
 
 void kvc_platform_missing_watts(const struct kvc_platform *platform, char missing[KVC_MISSING_BYTES])

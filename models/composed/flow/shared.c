@@ -30,9 +30,9 @@ void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_com
                               const struct kvc_composed_price *price, double now_ns, double over_ns)
 {
     server->channel_ns += price->cost.channel_ns;
-    server->cxl_ns += price->cost.cxl_ns;
     for (uint32_t left = price->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
+        server->shared_ns[i] += price->work_ns[i];
         job->share[i] +=
             kvc_composed_fluid_begin(device_of(server, job, i), now_ns, price->work_ns[i], over_ns);
     }
