@@ -39,6 +39,7 @@ struct user {
     /* What is already posted to the engine [ns]. */
     double cpu_ns, channel_ns, cxl_ns, rx_ns, tx_ns, down_ns, up_ns, database_ns, flash_ns;
     double part_ns[KVC_COMPOSED_PARTS];
+    double gpu_ns; /* Time of the whole card that kernels have taken [ns]. */
     struct kvc_slice_outages outages;
     double ended_ns; /* End of the latest slice. */
     bool off;        /* Whether the server was stopped when the latest slice ended. */
@@ -48,8 +49,8 @@ struct user {
 struct sums {
     struct kvc_index_stats index, hot_index;
     struct kvc_megakv_slab_stats slab, hot_slab;
-    double stage_requests[KVC_COMPOSED_STAGES_MAX];
-    double flash_reads, flash_programs;
+    double stage_requests[KVC_COMPOSED_STAGES_MAX], stage_wait_ns[KVC_COMPOSED_STAGES_MAX];
+    double flash_reads, flash_programs, gpu_ns;
 };
 
 struct simulation {
@@ -150,6 +151,7 @@ static void share(void *data)
     if (server->gpu != NULL) {
         double work_ns = kvc_gpu_streams_take_work_ns(server->gpu);
         kvc_slice_mover_post(&user->gpu, work_ns, work_ns);
+        user->gpu_ns += work_ns;
     }
     if (config->on_network) {
         double bytes_per_ns = (double)config->nic->ports * config->nic->bytes_per_s * 1e-9;
@@ -186,7 +188,9 @@ static void count(void *data, bool begins)
         const struct kvc_shard *shard = server->structures.shard;
         for (uint32_t j = 0; j < server->config->stages; j++) {
             sums->stage_requests[j] += server->stage_requests[j];
+            sums->stage_wait_ns[j] += server->traffic[j].wait_ns;
         }
+        sums->gpu_ns += simulation->users[i].gpu_ns;
         sums->flash_reads += (double)server->storage.flash.engine.reads;
         sums->flash_programs += (double)server->storage.flash.engine.programs;
         if (shard != NULL) {
@@ -201,6 +205,17 @@ static void count(void *data, bool begins)
             sums->hot_slab.evicted += shard->slab_stats.evicted;
         }
     }
+    const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
+    struct kvc_ratio ratio[2 * KVC_COMPOSED_STAGES_MAX];
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const char *name = config->stage[i].options->name;
+        double wait_us = sums->stage_wait_ns[i] * 1e-3;
+        ratio[2 * i] = (struct kvc_ratio){
+            "stages", name, "wait_us", wait_us, sums->stage_requests[i], KVC_RATIO_OF_ENGINE};
+        ratio[2 * i + 1] = (struct kvc_ratio){
+            "stages", name, "waiting_requests", wait_us, kvc_engine_now_ns() * 1e-3, KVC_RATIO_OF_ENGINE};
+    }
+    kvc_recorder_sample(&simulation->replica.recorder, ratio, 2 * config->stages);
 }
 
 static void open_machines(void *state, const struct kvc_run_context *context, struct kvc_platform *platform)
@@ -458,12 +473,22 @@ static void report_metrics(void *state, struct kvc_result *result)
     }
     for (uint32_t i = 0; i < config->stages; i++) { /* Requests may pass a stage by. */
         const struct sums *first = &simulation->first, *last = &simulation->last;
-        result->stage[i].served = (uint64_t)llround(last->stage_requests[i] - first->stage_requests[i]);
+        double served = last->stage_requests[i] - first->stage_requests[i];
+        double wait_us = (last->stage_wait_ns[i] - first->stage_wait_ns[i]) * 1e-3;
+        result->stage[i].served = (uint64_t)llround(served);
+        result->stage[i].waiting_requests = wait_us / (result->simulated_s * 1e6);
+        result->stage[i].wait_us = served > 0 ? wait_us / served : NAN;
     }
     if (config->on_network) {
         kvc_result_add_server_latency(result, config->path_ns);
     }
     kvc_metrics_set_ratio(&result->model, "memory_wait_frac", wait_ns, cores_ns);
+    if (config->gpu != NULL) {
+        kvc_metrics_set(&result->model, "gpu_frac",
+                        fmin((simulation->last.gpu_ns - simulation->first.gpu_ns) /
+                                 (simulation->count * result->simulated_s * 1e9),
+                             1));
+    }
     kvc_metrics_set(&result->model, "queue_drops", dropped - refused);
     kvc_metrics_set(&result->model, "queue_refusals", refused);
     if (config->has_hot) {

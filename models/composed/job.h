@@ -61,6 +61,7 @@ struct kvc_composed_job {
     bool knows_outcome; /* Its GETs have been compared with the items. */
     uint32_t marks;     /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
+    double ready_ns;                         /* When it was ready for the stage [ns]. */
     double began_ns;                         /* When the stage began with it [ns]. */
     double over_ns;                          /* Kernels: time for which it was taken to run then [ns]. */
     double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */

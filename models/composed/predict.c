@@ -27,6 +27,7 @@
 #include "models/composed/closed_form/mva.h"
 #include "models/composed/closed_form/parts.h"
 #include "models/composed/closed_form/reads.h"
+#include "models/composed/closed_form/rest.h"
 #include "models/composed/resources.h"
 #include "models/composed/closed_form/waits.h"
 #include "models/latency.h"
@@ -683,7 +684,7 @@ static void add_queues(struct kvc_composed_network *network, const struct kvc_sc
             .share = jobs * (common || keeps ? 1 : 1.0 / config->pipelines),
             .equals_frac = 1,
             .visits = jobs};
-        kvc_composed_network_add(network, &scenario->workload, &queue, customers);
+        kvc_composed_network_add(network, &scenario->workload, &queue, customers, 1u << i);
     }
 }
 
@@ -845,6 +846,44 @@ static struct served settle(const struct kvc_scenario *scenario, struct kvc_comp
     return served;
 }
 
+/* Returns the pool that has the least time left; `pools`: shared devices or buffers have less. */
+static uint32_t limiting_pool(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                              const struct demands *demands)
+{
+    for (uint32_t i = 0; i < config->pools; i++) {
+        bool is_common = config->pool[i].of_node || config->pool[i].is_common;
+        double pool_ns = (is_common ? 1 : mix->fullest) * demands->pool_ns[i];
+        if (pool_ns >= demands->slowest_ns * (1 - rounding_frac)) {
+            return i;
+        }
+    }
+    return config->pools;
+}
+
+/* Sets what the mean request waits for each stage [ns], of which rest_ns are not those of the network. */
+static void set_stage_waits(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                            const struct demands *demands, const struct kvc_composed_network *network,
+                            const struct served *served, double rest_ns, double *wait_ns)
+{
+    double share[KVC_COMPOSED_STAGES_MAX];
+    double batches = (double)config->options->batch.buffers * config->pipelines;
+    const struct kvc_composed_rest rest = {.per_ns = served->per_ns,
+                                           .ns = rest_ns,
+                                           .pool = limiting_pool(config, mix, demands),
+                                           .room_requests = batches * demands->requests *
+                                                            (1 - demands->buffers_ns * served->per_ns),
+                                           .job_requests = demands->job_requests};
+    for (uint32_t i = 0; i < config->stages; i++) {
+        double requests = kvc_composed_mix_counts(config, mix, i, 1).requests;
+        share[i] = config->stage[i].options->background ? 0 : requests;
+        wait_ns[i] = 0;
+    }
+    kvc_composed_network_by_stage(network, share, wait_ns);
+    if (served->per_ns >= served->capacity * (1 - rounding_frac)) {
+        kvc_composed_add_rest(config, &rest, share, wait_ns);
+    }
+}
+
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag)
 {
@@ -869,10 +908,14 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     add_parts(&law, config, &mix, &demands, per_ns);
     const struct kvc_composed_network network = network_of(scenario, &mix, &demands, per_ns);
     kvc_composed_network_wait(&network, &law);
+    double wait_ns[KVC_COMPOSED_STAGES_MAX], rest_ns = 0;
     if (closed || saturates) {
         struct way way = way_of(config, &mix, &demands, per_ns);
-        kvc_latency_closed(&law, mix.in_flight / per_ns - think_ns - way.held_ns);
+        double mean_ns = mix.in_flight / per_ns - think_ns - way.held_ns;
+        rest_ns = fmax(mean_ns - kvc_latency_alone_ns(&law) - kvc_composed_network_ns(&network), 0);
+        kvc_latency_closed(&law, mean_ns);
     }
+    set_stage_waits(config, &mix, &demands, &network, &served, rest_ns, wait_ns);
     result->throughput_mops = per_ns * 1e3 * config->shards;
     kvc_result_set_latencies(result, &law, workload);
     double utilization_frac[KVC_COMPOSED_STAGES_MAX];
@@ -884,8 +927,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
-        double card_ns = pool->place == KVC_COMPOSED_GPU ? demands.card_ns : 0;
-        utilization_frac[i] = per_ns * fmax(demands.busy_ns[i] / servers, card_ns);
+        utilization_frac[i] = per_ns * demands.busy_ns[i] / servers;
         if (pool->place ==
             KVC_COMPOSED_FLASH) { /* What its chips do for the stage, of what they do for all. */
             const struct kvc_composed_counts counts = kvc_composed_mix_counts(config, &mix, i, 1);
@@ -895,6 +937,14 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
         }
     }
     kvc_stages_predict(kvc_composed_stages, scenario, utilization_frac, result);
+    for (uint32_t i = 0; i < config->stages && isfinite(result->predicted.mean_us); i++) {
+        struct kvc_stage_result *stage = &result->stage[i];
+        double share = kvc_composed_mix_counts(config, &mix, i, 1).requests;
+        bool waits = !config->stage[i].options->background;
+        stage->served_mops = result->throughput_mops * share;
+        stage->waiting_requests = waits ? per_ns * config->shards * wait_ns[i] : NAN;
+        stage->wait_us = waits && share > 0 ? wait_ns[i] / share * 1e-3 : NAN;
+    }
     kvc_bottleneck_find(result);
     kvc_composed_set_power(scenario, per_ns * demands.card_ns, per_ns * demands.memory_ns,
                            per_ns * kvc_flash_shared_ns(&flash), result);
@@ -917,6 +967,9 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     if (kvc_composed_on_card(config)) {
         kvc_metrics_set(model, "card_memory_frac", per_ns * demands.card_memory_ns);
         kvc_metrics_set(model, "card_pcie_frac", per_ns * demands.dma_ns);
+    }
+    if (config->gpu != NULL) {
+        kvc_metrics_set(model, "gpu_frac", per_ns * demands.card_ns);
     }
     if (config->cached_hit_frac > 0) {
         kvc_metrics_set(model, "cached_hit_frac", config->cached_hit_frac);

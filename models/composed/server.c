@@ -141,6 +141,7 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
         const struct kvc_composed_fixed *fixed = &server->fixed[next];
         bool is_full =
             fixed->room > 0 && kvc_composed_waiting_for(server, to, next, job->pipeline) >= fixed->room;
+        job_of(server, number)->ready_ns = now_ns;
         if (is_full && !fixed->drops && !fixed->own_pool) { /* No pool waits for an earlier one. */
             to = fixed->is_shared ? kvc_composed_station_of(server, next, 0) : to;
             kvc_ring_push(&to->held, (uint64_t)by << 32 | number, next);
@@ -247,7 +248,7 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
     struct kvc_composed_job *job = job_of(server, number);
     const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &job->counts, job->alike);
     double before_ns = kvc_composed_take_wire(server, job, price, now_ns, 0);
-    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns);
+    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns, before_ns);
     answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, job, now_ns));
 }
 
@@ -258,7 +259,8 @@ static void stream_out(struct kvc_composed_server *server, struct kvc_composed_j
     const struct kvc_composed_price *price =
         kvc_composed_price_of(server, stage + 1, &job->counts, job->alike);
     job->backlog_ns = kvc_composed_take_wire(server, job, price, now_ns, busy_ns);
-    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage + 1, price->cost.busy_ns);
+    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage + 1, price->cost.busy_ns,
+                                job->backlog_ns);
 }
 
 /* Counts the time of a server. A stage whose cores come and go is as busy as the share of those that it has.
@@ -286,21 +288,23 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
     struct kvc_composed_job *whole = job->is_part ? job_of(server, job->whole) : job;
     uint32_t does = config->stage[stage].does;
     struct kvc_composed_counts counts;
+    job->began_ns = now_ns;
     if (does != 0) {
         kvc_composed_execute(&server->structures, whole, does, NULL, true, &counts);
     }
     if (config->stage[stage].place == KVC_COMPOSED_NODE) { /* Its message leaves behind what the wire has. */
         const struct kvc_composed_price *price =
             kvc_composed_price_of(server, stage, &whole->counts, whole->alike);
+        double before_ns = kvc_composed_left_to_send(server, job, now_ns);
         kvc_composed_take_shared(server, job, price, now_ns, 0);
-        kvc_composed_count_messages(server, whole, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns);
+        kvc_composed_count_messages(server, whole, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns,
+                                    before_ns);
         kvc_composed_storage_visit(&server->storage, job, number, stage,
                                    now_ns + kvc_composed_left_to_send(server, job, now_ns) +
                                        price->cost.latency_ns);
         return;
     }
-    server->stage_requests[stage] += job->counts.requests;
-    server->traffic[stage].jobs++;
+    kvc_composed_count_job(server, stage, job->counts.requests, now_ns - job->ready_ns);
     const struct kvc_dram_load load = {
         .streamed_bytes = kvc_composed_storage_begin(&server->storage, job, number, stage, now_ns)};
     server->channel_ns += kvc_dram_channel_ns(config->dram, &load);
@@ -312,7 +316,6 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
 static void begin_on_storage(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
                              double now_ns)
 {
-    job_of(server, number)->began_ns = now_ns;
     if (kvc_composed_storage_is_full(&server->storage, stage)) {
         kvc_ring_push(&server->storage.blocked, number, stage);
     } else {
@@ -358,8 +361,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     job->began_ns = now_ns;
     station->busy++;
-    server->traffic[stage].jobs++;
-    server->stage_requests[stage] += counts->requests;
+    kvc_composed_count_job(server, stage, counts->requests, now_ns - job->ready_ns);
     const struct kvc_composed_price *price =
         kvc_composed_price_of(server, stage, counts, counts == &whole->counts ? whole->alike : 0);
     double busy_ns = price->cost.busy_ns + job->steal_ns;
@@ -528,6 +530,7 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
     job_of(server, ghost)->is_ghost = true;
     job_of(server, ghost)->pipeline = pipeline;
     job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
+    job_of(server, ghost)->ready_ns = job_of(server, number)->ready_ns;
     hand_over(server, ghost, stage);
     server->pipeline[pipeline].ghosts[stage]++;
     struct kvc_composed_station *station = kvc_composed_station_of(server, stage, pipeline);
@@ -607,6 +610,7 @@ static void split_work(struct kvc_composed_server *server, uint32_t number, uint
         job_of(server, part)->is_part = true;
         job_of(server, part)->whole = number;
         job_of(server, part)->pipeline = job_of(server, number)->pipeline;
+        job_of(server, part)->ready_ns = job_of(server, number)->ready_ns;
         queue_job(server, part, i, now_ns);
     }
 }
@@ -679,6 +683,7 @@ static void close_batch(struct kvc_composed_server *server, struct kvc_composed_
     server->batches.full += job->rows->count >= server->limits.count;
     server->batches.requests += job->rows->count;
     kvc_composed_job_mark(job, now_ns);
+    job->ready_ns = now_ns;
     arrive(server, number, server->config->batched, now_ns);
 }
 
@@ -829,6 +834,7 @@ static void end_asked(struct kvc_composed_server *server, const struct kvc_event
     if (kvc_composed_storage_handle(storage, event, &ended)) {
         struct kvc_composed_job *job = job_of(server, ended.job);
         if (--job->waits == 0) {
+            kvc_composed_count_storage(server, job, ended.stage, event->time_ns);
             end_of_stage(server, kvc_composed_station_of(server, ended.stage, job->pipeline), ended.job,
                          ended.stage, event->time_ns, 0);
         }
@@ -848,6 +854,7 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
     }
     switch (event->kind) {
     case KVC_COMPOSED_ARRIVES:
+        job_of(server, event->tag)->ready_ns = now_ns;
         if (event->unit == 0 && finds_it_full(server, event->tag)) {
             drop(server, event->tag, 0, now_ns);
         } else {

@@ -81,6 +81,7 @@ struct kvc_composed_traffic {
     uint64_t arrived, taken; /* Jobs that came to its queue, and that left it. */
     uint64_t jobs;           /* Jobs that it served; a burst counts as one. */
     double work_ns;          /* Their times [ns]. */
+    double wait_ns;          /* Waits of the requests in them, from when these were ready for it [ns]. */
 };
 
 /* What runs on a stream of the GPU. */

@@ -180,9 +180,14 @@ static json_t *stages(const struct kvc_outcome *outcome)
                             result->has_histogram ? kvc_json_count(stage->served) : json_null());
         json_object_set_new(object, "served_mops",
                             result->has_histogram ? kvc_json_number(rate_mops(stage->served, result))
-                                                  : kvc_json_number(result->throughput_mops));
+                                                  : kvc_json_number(kvc_result_stage_mops(result, i)));
         json_object_set_new(object, "mean_us", kvc_json_number(stage->mean_us));
         json_object_set_new(object, "mean_ci95_us", half_width_of(outcome, "stages", stage->name, "mean_us"));
+        json_object_set_new(object, "waiting_requests", kvc_json_number(stage->waiting_requests));
+        json_object_set_new(object, "waiting_ci95_requests",
+                            half_width_of(outcome, "stages", stage->name, "waiting_requests"));
+        json_object_set_new(object, "wait_us", kvc_json_number(stage->wait_us));
+        json_object_set_new(object, "wait_ci95_us", half_width_of(outcome, "stages", stage->name, "wait_us"));
         json_array_append_new(array, object);
     }
     return array;

@@ -213,11 +213,19 @@ static void write_stages(const struct kvc_table *table, const struct kvc_outcome
 {
     const struct kvc_result *result = &outcome->result;
     char text[40];
+    bool waits = false;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        waits = waits || !isnan(result->stage[i].wait_us);
+    }
     if (result->stage_count == 0) {
         return;
     }
-    fprintf(table->out, "\n%s%-14s%-8s%12s%10s%14s%12s%s\n", table->bold, "stage", "device", "utilisation",
-            "", "served", "mean us", table->plain);
+    fprintf(table->out, "\n%s%-14s%-8s%12s%10s%14s", table->bold, "stage", "device", "utilisation", "",
+            "served");
+    if (waits) {
+        fprintf(table->out, "%12s%12s", "waiting", "wait us");
+    }
+    fprintf(table->out, "%12s%s\n", "mean us", table->plain);
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct kvc_stage_result *stage = &result->stage[i];
         bool narrow = strcmp(stage->name, result->bottleneck_stage) == 0;
@@ -228,7 +236,11 @@ static void write_stages(const struct kvc_table *table, const struct kvc_outcome
         if (result->has_histogram) {
             fprintf(table->out, "%14" PRIu64, stage->served);
         } else { /* A prediction has a rate, but no requests that one could count. */
-            fprintf(table->out, "%9s Mops", kvc_table_digits(result->throughput_mops, text));
+            fprintf(table->out, "%9s Mops", kvc_table_digits(kvc_result_stage_mops(result, i), text));
+        }
+        if (waits) {
+            fprintf(table->out, "%12s", kvc_table_digits(stage->waiting_requests, text));
+            fprintf(table->out, "%12s", kvc_table_digits(stage->wait_us, text));
         }
         fprintf(table->out, "%12s", kvc_table_digits(stage->mean_us, text));
         fprintf(table->out, "%s%s\n", interval_of(outcome, "stages", stage->name, "mean_us", 1, text),

@@ -31,11 +31,14 @@ static void merge_stages(struct kvc_result *sum, const struct kvc_result *replic
         if (i >= sum->stage_count) {
             *stage = *other;
             stage->utilization_frac = stage->mean_us = stage->busy_s = 0;
+            stage->waiting_requests = stage->wait_us = 0;
             stage->served = 0;
             sum->stage_count++;
         }
         stage->utilization_frac += weight * other->utilization_frac;
         stage->mean_us += weight * other->mean_us;
+        stage->waiting_requests += weight * other->waiting_requests;
+        stage->wait_us += weight * other->wait_us;
         stage->busy_s += other->busy_s;
         stage->served += other->served;
     }
@@ -218,6 +221,25 @@ static void end_metrics(struct kvc_metrics *sum, const uint32_t *nodes)
     }
 }
 
+/* Adds a value of a stage to the mean over requests; an unknown one is left out. */
+static void add_to_mean(double *mean, double requests, double value, double more)
+{
+    if (!isnan(value) && more > 0) {
+        *mean = ((isnan(*mean) ? 0 : *mean * requests) + value * more) / (requests + more);
+    }
+}
+
+static void add_known(double *sum, double value)
+{
+    *sum = isnan(*sum) ? value : isnan(value) ? *sum : *sum + value;
+}
+
+/* Returns the requests of a stage as a weight: those that it served, or the predicted rate. */
+static double weight_of(const struct kvc_stage_result *stage)
+{
+    return stage->served > 0 ? (double)stage->served : isnan(stage->served_mops) ? 0 : stage->served_mops;
+}
+
 static void add_stages(struct kvc_merge_nodes *merge, const struct kvc_result *node)
 {
     struct kvc_result *sum = merge->sum;
@@ -236,11 +258,10 @@ static void add_stages(struct kvc_merge_nodes *merge, const struct kvc_result *n
             stage->utilization_frac += other->utilization_frac;
             merge->stage_nodes[at]++;
         }
-        if (!isnan(other->mean_us) && other->served > 0) {
-            double before = isnan(stage->mean_us) ? 0 : stage->mean_us * (double)stage->served;
-            stage->mean_us =
-                (before + other->mean_us * (double)other->served) / (double)(stage->served + other->served);
-        }
+        add_to_mean(&stage->mean_us, weight_of(stage), other->mean_us, weight_of(other));
+        add_to_mean(&stage->wait_us, weight_of(stage), other->wait_us, weight_of(other));
+        add_known(&stage->waiting_requests, other->waiting_requests);
+        add_known(&stage->served_mops, other->served_mops);
         stage->busy_s += other->busy_s;
         stage->served += other->served;
     }

@@ -43,7 +43,11 @@ struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const c
         KVC_BUG("no room for stage %s", name);
     }
     struct kvc_stage_result *stage = &result->stage[result->stage_count++];
-    *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac, .mean_us = NAN};
+    *stage = (struct kvc_stage_result){.utilization_frac = utilization_frac,
+                                       .served_mops = NAN,
+                                       .mean_us = NAN,
+                                       .waiting_requests = NAN,
+                                       .wait_us = NAN};
     kvc_text_copy(stage->name, sizeof(stage->name), name);
     kvc_text_copy(stage->device, sizeof(stage->device), device);
     return stage;
@@ -64,6 +68,12 @@ void kvc_missing_add(char missing[KVC_MISSING_BYTES], const char *names)
         memcpy(missing + used, name, bytes);
         missing[used += bytes] = '\0';
     }
+}
+
+double kvc_result_stage_mops(const struct kvc_result *result, uint32_t stage)
+{
+    double served_mops = result->stage[stage].served_mops;
+    return isnan(served_mops) ? result->throughput_mops : served_mops;
 }
 
 struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name, const char *kind)

@@ -29,7 +29,7 @@ enum {
     KVC_BATCH_MEANS_MAX = 48, /**< Values whose means by batch a result has. */
     KVC_LOOKS_MAX = 512,      /**< Looks of a power policy that a result has. */
     KVC_HALF_WIDTHS_MAX =
-        3 * KVC_DEVICES_MAX + KVC_STAGES_MAX + 2 * KVC_METRICS_MAX, /**< Other values with an interval. */
+        3 * KVC_DEVICES_MAX + 3 * KVC_STAGES_MAX + 2 * KVC_METRICS_MAX, /**< Other values with an interval. */
 };
 
 enum { KVC_MISSING_BYTES = 64 /**< Bytes of a list of devices, including the terminating zero. */ };
@@ -46,7 +46,12 @@ struct kvc_stage_result {
                                   unknown. */
     double busy_s;             /**< Busy time, summed over the devices of this stage [s]. */
     uint64_t served;           /**< Requests that passed through the stage. */
-    double mean_us; /**< Mean time of a request in the stage, including waiting [us]; NaN if unknown. */
+    double served_mops; /**< Predicted rate of these requests [million/s]; NaN: that of all, or none is known.
+                         */
+    double mean_us;     /**< Mean time of a request in the stage, including waiting [us]; NaN if unknown. */
+    double waiting_requests; /**< Mean number of requests that wait for the stage; NaN: unknown. */
+    double
+        wait_us; /**< Mean time for which a request that passed through waited for it [us]; NaN: unknown. */
 };
 
 /** One device of the simulated machines. */
@@ -219,6 +224,9 @@ double kvc_metrics_get(const struct kvc_metrics *metrics, const char *name);
  * A full table is a bug (KVC_BUG). */
 struct kvc_stage_result *kvc_result_add_stage(struct kvc_result *result, const char *name, const char *device,
                                               double utilization_frac);
+
+/** Returns the rate of the requests that a stage of a prediction is for [million/s]. */
+double kvc_result_stage_mops(const struct kvc_result *result, uint32_t stage);
 
 /** Adds a device and returns it for the caller to fill in. A full table is a bug (KVC_BUG). */
 struct kvc_device_result *kvc_result_add_device(struct kvc_result *result, const char *name,

@@ -105,6 +105,8 @@ void kvc_values_of(const struct kvc_result *result, struct kvc_values *values)
         const struct kvc_stage_result *stage = &result->stage[i];
         add(values, "stages", stage->name, "utilization_frac", stage->utilization_frac);
         add(values, "stages", stage->name, "mean_us", stage->mean_us);
+        add(values, "stages", stage->name, "waiting_requests", stage->waiting_requests);
+        add(values, "stages", stage->name, "wait_us", stage->wait_us);
     }
     for (uint32_t i = 0; i < result->device_count; i++) {
         const struct kvc_device_result *device = &result->device[i];

@@ -18,7 +18,7 @@
  * distances and do not wait: waits come from varying times, and from what parts customers at random: the keys
  * or connections that choose a pipeline or a chip, and branches.
  *
- * Left out: how long requests are at each stage, customers of several kinds at one queue beyond the variation
+ * Left out: customers of several kinds at one queue beyond the variation
  * of its times, limits of queues, and clients of a pipeline that has more of them than others. */
 #ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_MVA_H
 #define KVC_MODELS_COMPOSED_CLOSED_FORM_MVA_H
@@ -31,16 +31,23 @@ enum { KVC_COMPOSED_QUEUES_MAX = 40 };
 struct kvc_composed_network {
     uint32_t queues;
     struct kvc_latency_wait wait[KVC_COMPOSED_QUEUES_MAX];
+    uint32_t stages[KVC_COMPOSED_QUEUES_MAX]; /* A bit for each stage that they are in front of. */
 };
 
-/* Adds a queue, whose utilization is that of all customers. Infinitely many of them are an open load. A queue
- * without spare time has an infinite wait in an open load. */
+/* Adds a queue in front of some stages, a bit for each, whose utilization is that of all customers.
+ * Infinitely many of them are an open load. A queue without spare time has an infinite wait in an open load.
+ */
 void kvc_composed_network_add(struct kvc_composed_network *network, const struct kvc_workload *workload,
-                              const struct kvc_latency_queue *queue, double customers);
+                              const struct kvc_latency_queue *queue, double customers, uint32_t stages);
 
 /* Returns how long the mean request waits in the network [ns]: the sum over the groups of queues of the
  * longest wait of each. */
 double kvc_composed_network_ns(const struct kvc_composed_network *network);
+
+/* Adds what the mean request waits for each stage [ns]. Of a queue in front of several stages, each has a
+ * part as large as its part of their requests; share[i] of all requests come to stage i. */
+void kvc_composed_network_by_stage(const struct kvc_composed_network *network, const double *share,
+                                   double *wait_ns);
 
 /* Takes the waits of the network into account. */
 void kvc_composed_network_wait(const struct kvc_composed_network *network, struct kvc_latency_law *law);

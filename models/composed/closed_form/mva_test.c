@@ -27,7 +27,7 @@ static double wait_ns(const struct circle *circle, double per_ns)
 {
     struct kvc_composed_network network = {0};
     const struct kvc_latency_queue queue = queue_of(circle, per_ns);
-    kvc_composed_network_add(&network, NULL, &queue, circle->customers);
+    kvc_composed_network_add(&network, NULL, &queue, circle->customers, 0);
     return kvc_composed_network_ns(&network);
 }
 
@@ -123,9 +123,9 @@ Test(composed_mva, lets_customers_of_constant_times_keep_their_distances)
     struct kvc_latency_queue queue = queue_of(&circle, 0.009);
     queue.job_cv2 = 0;
     queue.share = 1;
-    kvc_composed_network_add(&network, NULL, &queue, 10);
+    kvc_composed_network_add(&network, NULL, &queue, 10, 0);
     cr_expect_float_eq(kvc_composed_network_ns(&network), 0, 1e-12);
     queue.share = 0.5; /* Keys choose one of two such queues. */
-    kvc_composed_network_add(&network, NULL, &queue, 10);
+    kvc_composed_network_add(&network, NULL, &queue, 10, 0);
     cr_expect_gt(kvc_composed_network_ns(&network), 10);
 }

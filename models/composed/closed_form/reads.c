@@ -60,9 +60,14 @@ void kvc_composed_add_flash(struct kvc_composed_network *network, const struct k
     }
     const struct kvc_flash_load load = kvc_composed_mix_flash(config, mix);
     const struct kvc_flash_busy busy = kvc_flash_busy_of(flash, &load);
+    uint32_t stages = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        bool reads = (config->stage[i].does & KVC_COMPOSED_READ) != 0;
+        stages |= reads && config->stage[i].place == KVC_COMPOSED_FLASH ? 1u << i : 0;
+    }
     struct kvc_latency_queue chips = kvc_composed_chips_of(config, &load, per_ns).queue;
     chips.visits = load.reads;
-    kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight);
+    kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight, stages);
     double carried = load.reads + load.programs, channels = kvc_flash_channels(flash);
     const struct kvc_latency_queue buses = {.group = KVC_LATENCY_IN_LINE,
                                             .name = "the channels of the flash",
@@ -72,5 +77,5 @@ void kvc_composed_add_flash(struct kvc_composed_network *network, const struct k
                                             .share = 1 / channels,
                                             .equals_frac = 1,
                                             .visits = load.reads};
-    kvc_composed_network_add(network, &scenario->workload, &buses, mix->in_flight);
+    kvc_composed_network_add(network, &scenario->workload, &buses, mix->in_flight, stages);
 }

@@ -125,6 +125,7 @@ void kvc_composed_add_waits(struct kvc_composed_network *network, const struct k
             .equals_frac = 1,
             .visits = jobs.waits};
         double customers = batches->in_flight / batches->requests / (pool->of_node ? 1 : config->pipelines);
-        kvc_composed_network_add(network, &scenario->workload, &queue, customers);
+        kvc_composed_network_add(network, &scenario->workload, &queue, customers,
+                                 pool->stages >> config->batched << config->batched);
     }
 }

@@ -36,6 +36,7 @@ void kvc_composed_receive(struct kvc_composed_server *server, uint32_t number, d
         free_ns = server->port_free_ns[i] < *free_ns ? &server->port_free_ns[i] : free_ns;
     }
     *free_ns = kvc_later_ns(*free_ns, arrives_ns) + price->cost.busy_ns;
+    job->ready_ns = arrives_ns;
     job->latency_ns = price->cost.latency_ns;
     kvc_events_append(&server->events, KVC_COMPOSED_LINKS, *free_ns, KVC_COMPOSED_RECEIVED, 0, number);
 }
@@ -43,12 +44,13 @@ void kvc_composed_receive(struct kvc_composed_server *server, uint32_t number, d
 double kvc_composed_received(struct kvc_composed_server *server, struct kvc_composed_job *job, double now_ns)
 {
     const struct kvc_composed_price *price = kvc_composed_price_of(server, 0, &job->counts, job->alike);
-    double wait_ns = 0;
+    double wait_ns = 0, waited_ns = now_ns - price->cost.busy_ns - job->ready_ns;
     for (uint32_t left = price->shares; left != 0; left &= left - 1) {
         double before_ns = kvc_composed_left_of(server, job, __builtin_ctz(left), now_ns);
         wait_ns = before_ns > wait_ns ? before_ns : wait_ns;
     }
     kvc_composed_take_shared(server, job, price, now_ns, 0);
-    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_RX, 0, price->cost.busy_ns);
+    kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_RX, 0, price->cost.busy_ns,
+                                kvc_later_ns(waited_ns, 0));
     return wait_ns;
 }

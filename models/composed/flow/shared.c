@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/composed/flow/prices.h"
 #include "sim/base/serve.h"
 
 /* Returns the device that works for a job. */
@@ -92,11 +93,22 @@ double kvc_composed_end_shared(struct kvc_composed_server *server, struct kvc_co
 }
 
 void kvc_composed_count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
-                                 enum kvc_composed_place place, uint32_t stage, double busy_ns)
+                                 enum kvc_composed_place place, uint32_t stage, double busy_ns,
+                                 double wait_ns)
 {
     server->busy_ns[stage] += busy_ns;
     server->place_ns[place] += busy_ns;
-    server->stage_requests[stage] += job->counts.requests;
-    server->traffic[stage].jobs++;
+    kvc_composed_count_job(server, stage, job->counts.requests, wait_ns);
     server->traffic[stage].work_ns += busy_ns;
+}
+
+void kvc_composed_count_storage(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                                uint32_t stage, double now_ns)
+{
+    if (kvc_composed_is_storage(server->config->stage[stage].place)) {
+        const struct kvc_composed_cost *alone =
+            &kvc_composed_price_of(server, stage, &job->counts, job->alike)->cost;
+        server->traffic[stage].wait_ns +=
+            job->counts.requests * (now_ns - job->began_ns - alone->busy_ns - alone->latency_ns);
+    }
 }

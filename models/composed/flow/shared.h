@@ -21,9 +21,23 @@ void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_com
 double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_composed_job *job,
                               const struct kvc_composed_price *price, double now_ns, double over_ns);
 
-/* Counts the messages of a job on the wire, at the place of its ports. */
+/* Counts a job with which a stage begins: requests that have waited for it. */
+static inline void kvc_composed_count_job(struct kvc_composed_server *server, uint32_t stage, double requests,
+                                          double wait_ns)
+{
+    server->stage_requests[stage] += requests;
+    server->traffic[stage].jobs++;
+    server->traffic[stage].wait_ns += requests * wait_ns;
+}
+
+/* Counts the messages of a job on the wire, at the place of its ports, for which they have waited. */
 void kvc_composed_count_messages(struct kvc_composed_server *server, const struct kvc_composed_job *job,
-                                 enum kvc_composed_place place, uint32_t stage, double busy_ns);
+                                 enum kvc_composed_place place, uint32_t stage, double busy_ns,
+                                 double wait_ns);
+
+/* Counts by how much storage took longer for a job, which is done, than for one that finds it idle. */
+void kvc_composed_count_storage(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                                uint32_t stage, double now_ns);
 
 /* Lets memory work for a kernel of a GPU that uses it. Kernels share the card, so that it is known at the end
  * only how long one runs; until then, it is taken to have an equal part of the card. */

@@ -133,6 +133,8 @@ bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t
 static void join(struct kvc_composed_server *server, uint32_t number, uint32_t next)
 {
     struct kvc_composed_job *job = server->job[number], *other = server->job[next];
+    double joining = (double)other->rows->count / (job->rows->count + other->rows->count);
+    job->ready_ns += joining * (other->ready_ns - job->ready_ns); /* The mean of both. */
     kvc_composed_job_append(job, other, 0, other->rows->count);
     kvc_composed_counts_add(&job->counts, &other->counts, 1);
     job->alike = 0;

@@ -355,10 +355,18 @@ static void put_stages(const struct kvc_page_writer *to)
 {
     const json_t *stages = kvc_page_at(to->document, "stages"), *stage;
     size_t i;
+    bool waits = false;
     if (json_array_size(stages) == 0) {
         return;
     }
-    kvc_page_begin_table(to, "Stages of the store", "Stage|Device|#Busy, %|#Served, Mops|#Mean time, µs");
+    json_array_foreach(stages, i, stage)
+    {
+        waits = waits || !isnan(kvc_page_number(stage, "wait_us"));
+    }
+    kvc_page_begin_table(
+        to, "Stages of the store",
+        waits ? "Stage|Device|#Busy, %|#Served, Mops|#Requests that wait|#Wait, µs|#Mean time, µs"
+              : "Stage|Device|#Busy, %|#Served, Mops|#Mean time, µs");
     json_array_foreach(stages, i, stage)
     {
         kvc_page_begin_row(to, kvc_page_text(stage, "name"));
@@ -366,6 +374,11 @@ static void put_stages(const struct kvc_page_writer *to)
         kvc_page_put_value(to, 100 * kvc_page_number(stage, "utilization_frac"),
                            100 * kvc_page_number(stage, "utilization_ci95_frac"));
         kvc_page_put_value(to, kvc_page_number(stage, "served_mops"), NAN);
+        if (waits) {
+            kvc_page_put_value(to, kvc_page_number(stage, "waiting_requests"),
+                               kvc_page_number(stage, "waiting_ci95_requests"));
+            kvc_page_put_value(to, kvc_page_number(stage, "wait_us"), kvc_page_number(stage, "wait_ci95_us"));
+        }
         kvc_page_put_value(to, kvc_page_number(stage, "mean_us"), kvc_page_number(stage, "mean_ci95_us"));
         kvc_page_end_row(to);
     }

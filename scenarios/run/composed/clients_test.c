@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/composed/config.h"
 #include "scenarios/run/composed/composition_fixture.h"
 #include "scenarios/run/laws_fixture.h"
 #include "scenarios/run/pool.h"
@@ -17,6 +18,7 @@ enum { ARRIVAL_BYTES = 64, TEXT_BYTES = 512 };
 struct waited {
     char error[TEXT_BYTES], arrival[ARRIVAL_BYTES]; /* An empty error: the run has ended. */
     double clients, mops, latency_us, longest_us, duration_us, refused;
+    double waiting; /* Requests that wait for stages. */
 };
 
 static struct kvc_loaded *load(uint64_t seed, const char *arrival, double duration_us)
@@ -25,6 +27,20 @@ static struct kvc_loaded *load(uint64_t seed, const char *arrival, double durati
     char text[KVC_COMPOSITION_BYTES];
     kvc_composition_write(seed, &use, text);
     return kvc_laws_load("%s", text);
+}
+
+/* Returns how many requests of clients wait for a stage. Those for which several stages work beside each
+ * other wait for all of these, and work that is put off waits without them. */
+static double waiting(const struct kvc_scenario *scenario, const struct kvc_result *result)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double sum = 0;
+    for (uint32_t i = 0; i < config->stages; i++) {
+        const struct kvc_composed_stage *stage = &config->stage[i];
+        bool counts = stage->first == i && !stage->options->background && stage->options->every == 1;
+        sum += counts ? result->stage[i].waiting_requests : 0;
+    }
+    return sum;
 }
 
 /* There are as many clients as saturating ones keep requests in flight, by the closed form's throughput and
@@ -49,6 +65,7 @@ static enum kvc_status wait_for_answers(void *data, uint32_t number, const struc
         waited->mops = outcome->result.throughput_mops;
         waited->latency_us = kvc_outcome_value(outcome, 0, "latency_mean_us");
         waited->longest_us = kvc_outcome_value(outcome, 0, "latency_max_us");
+        waited->waiting = waiting(&loaded->scenario, &outcome->result);
         waited->refused = kvc_metrics_get(&outcome->result.model, "queue_refusals");
     } else {
         snprintf(waited->error, TEXT_BYTES, "%.*s", TEXT_BYTES - 1, failed.message);
@@ -69,14 +86,17 @@ static enum kvc_status take(void *data, uint32_t number, const void *answer, str
     double found = waited->mops * waited->latency_us, border_frac = waited->longest_us / waited->duration_us;
     double missing = waited->clients - found, border = border_frac * fmax(found, waited->clients);
     bool holds = waited->error[0] == '\0' && -missing <= border && (missing <= border || waited->refused > 0);
+    bool fits = !(waited->waiting > waited->clients + border);
     (void)diag;
-    if (!holds) {
+    if (!holds || !fits) {
         kvc_composition_write(seed, &use, text);
     }
     if (getenv("KVCAST_COMPOSITIONS_REPORT") != NULL) {
         fprintf(stderr, "%llu: %.6g of %.0f clients, within %.4f\n", (unsigned long long)seed, found,
                 waited->clients, border_frac);
     }
+    cr_expect(fits, "%.6g of %.0f clients wait for stages, composition %llu: %s", waited->waiting,
+              waited->clients, (unsigned long long)seed, text);
     cr_expect(holds, "%s%.6g Mops, each for %.6g us, make %.6g of %.0f clients, composition %llu: %s",
               waited->error, waited->mops, waited->latency_us, found, waited->clients,
               (unsigned long long)seed, text);
