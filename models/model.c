@@ -36,6 +36,17 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario)
     scenario->config = NULL;
 }
 
+enum kvc_status kvc_scenario_refuse_phases(const struct kvc_scenario *scenario, struct kvc_diag *diag)
+{
+    uint32_t phases = scenario->workload.phase_count;
+    return phases == 0
+               ? KVC_OK
+               : kvc_diag_fail(diag, KVC_ERR_SCENARIO,
+                               "workload.phases: found %u phases, the closed form knows no loads that "
+                               "alternate; predict each phase as a load of its own",
+                               phases);
+}
+
 struct kvc_platform *kvc_scenario_platform(const struct kvc_scenario *scenario)
 {
     struct kvc_platform *platform = NULL;

@@ -176,6 +176,10 @@ void kvc_scenario_unresolve(struct kvc_scenario *scenario);
  * no platform. */
 struct kvc_platform *kvc_scenario_platform(const struct kvc_scenario *scenario);
 
+/* Returns KVC_ERR_SCENARIO for a load with phases, of which no closed form knows what they do to each other.
+ */
+enum kvc_status kvc_scenario_refuse_phases(const struct kvc_scenario *scenario, struct kvc_diag *diag);
+
 /* Checks a platform that kvc_scenario_platform() returned, and the changes of its devices that the run
  * states. Messages about changes begin with their path, "run.changes.1.at". */
 enum kvc_status kvc_scenario_check_platform(const struct kvc_scenario *scenario,

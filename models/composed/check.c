@@ -6,6 +6,7 @@
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/config.h"
 #include "sim/devices/gpu_blocks.h"
+#include "sim/workload/phases.h"
 
 #define FAIL(...) kvc_diag_fail(diag, KVC_ERR_SCENARIO, __VA_ARGS__)
 
@@ -809,6 +810,7 @@ static enum kvc_status check_policy(const struct kvc_composed_config *config, do
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    const struct kvc_workload workload = kvc_phases_mean(&scenario->workload);
     uint32_t done[KVC_COMPOSED_ROUTES_MAX] = {0}; /* Operations of the stages so far, by route. */
     uint32_t before = 0;                          /* Those that all requests of a stage have had. */
     enum kvc_status status = check_names(config, diag);
@@ -835,7 +837,7 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
             status = check_does(config, i, before, all, diag);
         }
         if (status == KVC_OK) {
-            status = check_when(config, &scenario->workload, i, before, diag);
+            status = check_when(config, &workload, i, before, diag);
         }
         for (uint32_t route = 0; route < config->routes; route++) {
             done[route] |= kvc_composed_is_on(config->stage[i].when, route) ? config->stage[i].does : 0;
@@ -843,7 +845,7 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     for (uint32_t i = 0; i < config->routes && status == KVC_OK; i++) {
         bool none = config->route_frac[i] <= 0 && i > 0 && config->route_stage[i] == config->stages;
-        status = none ? KVC_OK : check_served(config, &scenario->workload, i, done[i], diag);
+        status = none ? KVC_OK : check_served(config, &workload, i, done[i], diag);
     }
     if (status == KVC_OK) {
         status = check_database(scenario, diag);

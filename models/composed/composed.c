@@ -9,6 +9,7 @@
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/pipeline.h"
+#include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
@@ -24,10 +25,11 @@
 #include "sim/run/replica_memory.h"
 #include "sim/run/slices/slice_mover.h"
 #include "sim/run/slices/slice_outages.h"
+#include "sim/workload/phases.h"
 
 /* ---- simulation ---- */
 
-/* Slices are short while clocks or outages may change what the server is capable of. */
+/* Slices are short while clocks, outages or phases may change what the server is capable of. */
 static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3, slice_least_ns = 1e3;
 
 /* A server and its use of a socket. Its links are its own unless they meet in a root complex. */
@@ -95,6 +97,7 @@ static uint64_t advance(void *data, double until_ns)
     uint64_t served = server->served;
     struct kvc_slice_stop stop =
         kvc_slice_outages_split(&user->outages, until_ns - user->ended_ns, &user->off);
+    kvc_composed_phases_follow(server, user->ended_ns);
     user->ended_ns = until_ns;
     set_pace(user);
     if (stop.before_ns > 0) {
@@ -235,6 +238,7 @@ static void set_source(void *state, struct kvc_replica_options *options)
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
     options->source.sockets = (uint32_t)simulation->scenario->node.sockets;
     options->source.frame_requests = config->frame_requests;
+    options->source.phase_frame_requests = config->phase_frame_requests;
     options->window_ns = kvc_composed_window_ns(simulation->scenario);
 }
 
@@ -357,7 +361,8 @@ static void open_policy(struct simulation *simulation)
  * that socket's slice, so that a slice is no longer than the way from an answer to the next request. */
 static double slice_ns_of(const struct kvc_scenario *scenario)
 {
-    bool changes = scenario->run.change_count > 0 || kvc_power_policy_looks(&scenario->power);
+    bool changes = scenario->run.change_count > 0 || kvc_power_policy_looks(&scenario->power) ||
+                   scenario->workload.phase_count > 0;
     double most_ns = changes ? slice_of_changes_ns : slice_most_ns;
     if (scenario->workload.arrival != KVC_ARRIVAL_CLOSED || kvc_scenario_shards(scenario) == 1) {
         return most_ns;
@@ -616,17 +621,38 @@ static double run_memory_bytes(const struct kvc_scenario *scenario, const struct
     return config->shards * bytes;
 }
 
+/* Returns the prediction, of a load with phases for the one with the most requests, which the caller frees.
+ */
+static struct kvc_result *predict_most(const struct kvc_scenario *scenario)
+{
+    struct kvc_result *most = kvc_array_of(1, sizeof(*most));
+    for (uint32_t i = 0; i < kvc_phases_count(&scenario->workload); i++) {
+        struct kvc_composed_config config = *kvc_composed_config_of(scenario);
+        struct kvc_scenario one = *scenario;
+        struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
+        if (scenario->workload.phase_count > 0) {
+            kvc_composed_set_phase(&config, scenario, i);
+            one.workload = kvc_phases_workload(&scenario->workload, i);
+            one.config = &config;
+        }
+        kvc_composed_predict(&one, predicted, NULL);
+        bool more = predicted->throughput_mops >= most->throughput_mops;
+        free(more ? most : predicted);
+        most = more ? predicted : most;
+    }
+    return most;
+}
+
 static double memory_bytes(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    struct kvc_result *predicted = kvc_array_of(1, sizeof(*predicted));
-    kvc_composed_predict(scenario, predicted, NULL);
+    struct kvc_result *predicted = predict_most(scenario);
     double mops = predicted->throughput_mops, window_ns = kvc_composed_window_ns(scenario), store_bytes = 0;
     if (config->index != NULL) {
         const struct kvc_shards_params params = kvc_composed_store_params_of(scenario),
                                        hot = kvc_composed_hot_params_of(scenario);
         double requests = kvc_replica_requests(scenario, window_ns, mops),
-               writes = requests * scenario->workload.set_frac;
+               writes = requests * kvc_phases_mean(&scenario->workload).set_frac;
         store_bytes = kvc_shards_memory_bytes(scenario, &params, config->means.item_bytes, writes);
         if (config->has_hot) { /* A GET takes what a SET has changed. */
             store_bytes += kvc_shards_memory_bytes(scenario, &hot, config->means.item_bytes, requests);
@@ -687,6 +713,7 @@ const struct kvc_model kvc_composed_model = {
     .takes_power = true,
     .takes_policy = true,
     .takes_memory_state = true,
+    .takes_phases = true,
     .takes_tenants = true,
     .key_bytes_most = KVC_MEGAKV_SLAB_KEY_MAX,
     .devices = devices,

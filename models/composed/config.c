@@ -9,6 +9,7 @@
 #include "models/composed/index.h"
 #include "models/shards/launch.h"
 #include "sim/workload/line_cache.h"
+#include "sim/workload/phases.h"
 #include "sim/devices/network.h"
 #include "sim/workload/keys/hottest_shard.h"
 #include "sim/workload/keys/popularity_blocks.h"
@@ -434,6 +435,16 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
     }
 }
 
+void kvc_composed_set_phase(struct kvc_composed_config *config, const struct kvc_scenario *scenario,
+                            uint32_t phase)
+{
+    struct kvc_scenario one = *scenario;
+    one.workload = kvc_phases_workload(&scenario->workload, phase);
+    config->means = kvc_shards_means_of(&one.workload, config->dram, config->nic, false);
+    config->frame_requests = config->phase_frame_requests[phase];
+    set_caches(config, &one);
+}
+
 /* Returns the mean bytes that an item takes of a log, with its share of the ends of pages. */
 static double log_item_bytes(const struct kvc_composed_config *config, const struct kvc_workload *workload)
 {
@@ -550,13 +561,24 @@ static void set_structures(struct kvc_composed_config *config, const struct kvc_
     config->sample_rate = config->index != NULL ? kvc_run_sample_rate(&scenario->run, config->full_bytes) : 0;
 }
 
+static uint32_t frame_requests(const struct kvc_composed_config *config, const struct kvc_workload *workload,
+                               const struct kvc_shards_means *means)
+{
+    uint32_t fits =
+        config->nic != NULL ? kvc_nic_messages_per_frame(config->nic, means->request_bytes) : DEFAULT_FRAME;
+    return kvc_fill_most(workload, workload->frame_requests > 0 ? (uint32_t)workload->frame_requests : fits);
+}
+
 static void set_frames(struct kvc_composed_config *config, const struct kvc_scenario *scenario)
 {
     const struct kvc_workload *workload = &scenario->workload;
-    uint32_t fits = config->nic != NULL ? kvc_nic_messages_per_frame(config->nic, config->means.request_bytes)
-                                        : DEFAULT_FRAME;
-    config->frame_requests =
-        kvc_fill_most(workload, workload->frame_requests > 0 ? (uint32_t)workload->frame_requests : fits);
+    config->frame_requests = frame_requests(config, workload, &config->means);
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        const struct kvc_workload one = kvc_phases_workload(workload, i);
+        const struct kvc_shards_means means = kvc_shards_means_of(&one, config->dram, config->nic, false);
+        uint32_t most = config->phase_frame_requests[i] = frame_requests(config, &one, &means);
+        config->frame_requests = most > config->frame_requests ? most : config->frame_requests;
+    }
     /* A client gets what it has sent in a frame together. */
     config->frame_answers = workload->frame_requests > 0 ? config->frame_requests : UINT32_MAX;
     config->frame_mean = kvc_fill_mean(workload, config->frame_requests);

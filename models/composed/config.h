@@ -282,13 +282,14 @@ struct kvc_composed_config {
      * and it takes what the others leave. */
     double route_frac[KVC_COMPOSED_ROUTES_MAX];
     uint32_t route_stage[KVC_COMPOSED_ROUTES_MAX];
-    uint32_t batched;        /* First stage that serves batches; `stages`: none does. */
-    uint32_t frame_most;     /* Requests that a job of frames has room for. */
-    uint32_t batch_most;     /* Requests that a batch has room for. */
-    uint64_t outstanding;    /* Saturating load: requests of a node in flight. */
-    uint32_t frame_requests; /* Requests of a frame at most. */
-    uint32_t frame_answers;  /* Responses of a frame at most, if they fit. */
-    double frame_mean;       /* Mean requests of a full frame. */
+    uint32_t batched;                              /* First stage that serves batches; `stages`: none does. */
+    uint32_t frame_most;                           /* Requests that a job of frames has room for. */
+    uint32_t batch_most;                           /* Requests that a batch has room for. */
+    uint64_t outstanding;                          /* Saturating load: requests of a node in flight. */
+    uint32_t frame_requests;                       /* Requests of a frame at most, */
+    uint32_t phase_frame_requests[KVC_PHASES_MAX]; /* and those by phase of the load. */
+    uint32_t frame_answers;                        /* Responses of a frame at most, if they fit. */
+    double frame_mean;                             /* Mean requests of a full frame. */
     uint32_t rx_parts,
         tx_parts; /* Ports of the card over those that carry a frame, or responses, at a time. */
     const struct kvc_index_kind *index; /* NULL: the store has no index. */
@@ -437,6 +438,10 @@ static inline const struct kvc_composed_config *kvc_composed_config_of(const str
  * stages that cannot be served. */
 enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *config,
                                      struct kvc_diag *diag);
+
+/* Turns the resolved configuration into the one of a phase of the load, for what stages cost. */
+void kvc_composed_set_phase(struct kvc_composed_config *config, const struct kvc_scenario *scenario,
+                            uint32_t phase);
 
 /* Checks what the ranges of single options cannot express. */
 enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct kvc_diag *diag);

@@ -33,6 +33,7 @@
 #include "models/latency.h"
 #include "sim/base/bracket.h"
 #include "sim/metrics/bottleneck.h"
+#include "sim/workload/phases.h"
 
 static const double rounding_frac = 1e-9;
 
@@ -760,6 +761,7 @@ double kvc_composed_window_ns(const struct kvc_scenario *scenario)
         batch_ns = batch->every_ns > 0 ? fmin(batch_ns, batch->every_ns) : batch_ns;
     }
     double window_ns = fmin(fmax(batches * batch_ns, shortest_ns), longest_ns);
+    window_ns = fmin(window_ns, kvc_phases_window_ns(&scenario->workload));
     return scenario->run.duration_ns > 0 ? fmin(window_ns, scenario->run.duration_ns) : window_ns;
 }
 
@@ -887,7 +889,10 @@ static void set_stage_waits(const struct kvc_composed_config *config, const stru
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag)
 {
-    (void)diag; /* The scenario was checked when it was loaded. */
+    enum kvc_status status = kvc_scenario_refuse_phases(scenario, diag);
+    if (status != KVC_OK) { /* All else was checked when the scenario was loaded. */
+        return status;
+    }
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
     struct kvc_composed_parts parts;

@@ -5,6 +5,7 @@
 
 #include "models/composed/answers.h"
 #include "models/composed/flow/frames.h"
+#include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/prices.h"
 #include "models/composed/flow/receive.h"
@@ -915,6 +916,7 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
     kvc_composed_state_open(server, scenario, stores, replica, number, expected);
     kvc_composed_open_fixed(server);
     kvc_composed_receive_open(server);
+    kvc_composed_phases_open(server);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
         kvc_events_add(&server->events, config->options->batch.every_ns, KVC_COMPOSED_CYCLES, 0, 0);

@@ -159,8 +159,10 @@ struct kvc_composed_server {
     uint64_t in_flight;      /* Requests in the server. */
     double memory_wait_ns;   /* Time for which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
-    struct kvc_composed_price *price; /* The latest of each stage. */
-    double answer_bytes, answer_ns;   /* The latest frame of answers, and its time on the wire [ns]. */
+    struct kvc_composed_config *phase; /* By phase of the load, for what stages cost; NULL: it has none. */
+    const struct kvc_composed_config *costs; /* That of the present phase. */
+    struct kvc_composed_price *price;        /* The latest of each stage. */
+    double answer_bytes, answer_ns;          /* The latest frame of answers, and its time on the wire [ns]. */
     struct kvc_composed_limits limits;
     struct kvc_composed_closed batches;
     struct kvc_composed_traffic traffic[KVC_COMPOSED_STAGES_MAX]; /* By stage. */

@@ -209,7 +209,7 @@ double kvc_dido_recovery_us(const struct kvc_workload *workload, double from_ns,
         double end_ns = phase_ns + kvc_phases_length_ns(workload, kvc_phases_at(workload, middle_ns));
         double windows = (end_ns - phase_ns) / window_ns;
         bool whole = fabs(phase_ns - begin_ns) < slack_ns && end_ns < until_ns + slack_ns;
-        if (whole && windows > KVC_DIDO_WINDOWS_OF_PHASE - 0.5) {
+        if (whole && windows > KVC_PHASES_WINDOWS - 0.5) {
             uint32_t first = (uint32_t)lround((begin_ns - from_ns) / window_ns);
             sum_us += recovery_of_us(result, first, first + (uint32_t)lround(windows));
             changes++;

@@ -83,8 +83,6 @@ struct kvc_dido_plan kvc_dido_adapt(struct kvc_dido_adapter *adapter, const stru
  * as recovered at once. Batches that end at once make the throughput of single windows rough, so the time is
  * an upper limit. */
 
-enum { KVC_DIDO_WINDOWS_OF_PHASE = 10 /* Windows of the shortest phase. */ };
-
 /* Returns the mean over the phases that are within the measured time as a whole, which began at from_ns [us].
  * NaN: there is none, or the windows are not those that began with the run. */
 double kvc_dido_recovery_us(const struct kvc_workload *workload, double from_ns,

@@ -500,18 +500,13 @@ static bool drained(const void *data)
     return true;
 }
 
-/* A window is the time in which a batch passes through the pipeline. If the load alternates, it is a tenth of
- * the shortest phase, as in the paper (0.3 of 3 ms, dido.dyn.profile). */
+/* A window is the time in which a batch passes through the pipeline, or shows the phases of the load. */
 static double window_ns_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
-    double shortest_ns = INFINITY;
-    for (uint32_t i = 0; i < workload->phase_count; i++) {
-        shortest_ns = fmin(shortest_ns, kvc_phases_length_ns(workload, i));
-    }
     return workload->phase_count > 0
-               ? shortest_ns / KVC_DIDO_WINDOWS_OF_PHASE
+               ? kvc_phases_window_ns(workload)
                : config->pipeline.stages * kvc_dido_interval_ns(config, &config->pipeline);
 }
 

@@ -123,12 +123,9 @@ static void set_latencies(const struct kvc_workload *workload, const struct kvc_
 enum kvc_status kvc_dido_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                  struct kvc_diag *diag)
 {
-    if (scenario->workload.phase_count > 0) {
-        return kvc_diag_fail(
-            diag, KVC_ERR_SCENARIO,
-            "workload.phases: found %u phases, the closed form knows no loads that alternate; "
-            "predict each phase as a load of its own",
-            scenario->workload.phase_count);
+    enum kvc_status status = kvc_scenario_refuse_phases(scenario, diag);
+    if (status != KVC_OK) {
+        return status;
     }
     const struct kvc_dido_config *config = kvc_dido_config_of(scenario);
     struct kvc_dido_mix mix = kvc_dido_mix_of(config, &scenario->workload);

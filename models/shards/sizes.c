@@ -4,6 +4,7 @@
 
 #include "kernels/megakv/slab.h"
 #include "sim/base/diag.h"
+#include "sim/workload/phases.h"
 #include "sim/workload/sizes.h"
 #include "sim/workload/tenants.h"
 
@@ -73,6 +74,22 @@ static uint32_t sample_tenants(const struct kvc_workload *workload, struct kvc_s
     return workload->tenant_count;
 }
 
+/* Each phase has an equal part of the keys, and requests of its part of the time. */
+static uint32_t sample_phases(const struct kvc_workload *workload, struct kvc_shards_size_sample *sample)
+{
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        const struct kvc_workload one = kvc_phases_workload(workload, i);
+        double time_frac = kvc_phases_length_ns(workload, i) / kvc_phases_cycle_ns(workload);
+        sample[i] = (struct kvc_shards_size_sample){.weight = (double)one.keys / (double)workload->keys,
+                                                    .key_bytes = (uint8_t)one.key_bytes,
+                                                    .value_bytes = (uint32_t)one.value_bytes};
+        for (int op = 0; op < KVC_OP_COUNT; op++) {
+            sample[i].requests[op] = time_frac * kvc_shards_op_frac(&one, op);
+        }
+    }
+    return workload->phase_count;
+}
+
 static uint32_t sample_values(const struct kvc_workload *workload, struct kvc_shards_size_sample *sample)
 {
     for (uint32_t i = 0; i < workload->value_count; i++) {
@@ -91,6 +108,9 @@ uint32_t kvc_shards_sample_sizes(const struct kvc_workload *workload, struct kvc
 {
     if (workload->tenant_count > 0) {
         return sample_tenants(workload, sample);
+    }
+    if (workload->phase_count > 0) {
+        return sample_phases(workload, sample);
     }
     if (workload->value_count > 0 && workload->arrival != KVC_ARRIVAL_TRACE) {
         return sample_values(workload, sample);

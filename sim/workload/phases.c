@@ -81,6 +81,31 @@ struct kvc_workload kvc_phases_workload(const struct kvc_workload *workload, uin
     return one;
 }
 
+struct kvc_workload kvc_phases_mean(const struct kvc_workload *workload)
+{
+    struct kvc_workload mean;
+    kvc_workload_copy(&mean, workload);
+    if (workload->phase_count > 0) {
+        mean.get_frac = mean.set_frac = mean.delete_frac = 0;
+    }
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        double time_frac = kvc_phases_length_ns(workload, i) / kvc_phases_cycle_ns(workload);
+        mean.get_frac += time_frac * workload->phases[i].get_frac;
+        mean.set_frac += time_frac * workload->phases[i].set_frac;
+        mean.delete_frac += time_frac * workload->phases[i].delete_frac;
+    }
+    return mean;
+}
+
+double kvc_phases_window_ns(const struct kvc_workload *workload)
+{
+    double shortest_ns = INFINITY;
+    for (uint32_t i = 0; i < workload->phase_count; i++) {
+        shortest_ns = fmin(shortest_ns, kvc_phases_length_ns(workload, i));
+    }
+    return shortest_ns / KVC_PHASES_WINDOWS;
+}
+
 uint32_t kvc_phases_count(const struct kvc_workload *workload)
 {
     return workload->phase_count > 0 ? workload->phase_count : 1;

@@ -36,6 +36,16 @@ uint64_t kvc_phases_first_key(const struct kvc_workload *workload, uint32_t phas
  * workload itself. */
 struct kvc_workload kvc_phases_workload(const struct kvc_workload *workload, uint32_t phase);
 
+/** Windows of the shortest phase: 0.3 of 3 ms in DIDO's figure 20 (dido.dyn.profile). */
+enum { KVC_PHASES_WINDOWS = 10 };
+
+/** Returns the length of windows that show each phase of a load [ns]; infinity: it has none. */
+double kvc_phases_window_ns(const struct kvc_workload *workload);
+
+/** Returns a workload whose mix of operations is the mean of all phases over time; without phases, the
+ * workload itself. */
+struct kvc_workload kvc_phases_mean(const struct kvc_workload *workload);
+
 /** Returns the number of phases, 1 if the load does not alternate. */
 uint32_t kvc_phases_count(const struct kvc_workload *workload);
 

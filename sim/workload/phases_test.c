@@ -73,6 +73,23 @@ Test(phases, requests_of_an_open_load_are_those_of_the_phase_in_which_they_are_s
     kvc_source_free(source);
 }
 
+/* A frame is there at the time at which the source says that it leaves, whatever rounding does to times of
+ * phases. */
+Test(phases, frames_leave_when_the_source_says)
+{
+    struct kvc_workload workload = alternating(KVC_ARRIVAL_POISSON);
+    workload.rate_mops = 2.7;
+    struct kvc_source *source = kvc_test_source(&workload, 1, 1, KVC_TEST_SEED);
+    struct kvc_batch *batch = kvc_test_batch(&workload, ROWS);
+    for (int i = 0; i < 20000; i++) {
+        double next_ns = kvc_source_next_ns(source, 0);
+        batch->count = 0;
+        cr_assert_gt(kvc_source_drain(source, 0, next_ns, batch), 0, "frame %d at %.17g ns", i, next_ns);
+    }
+    kvc_batch_free(batch);
+    kvc_source_free(source);
+}
+
 Test(phases, saturating_clients_send_requests_of_the_present_phase)
 {
     struct kvc_workload workload = alternating(KVC_ARRIVAL_SATURATE);

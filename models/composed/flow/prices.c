@@ -46,7 +46,7 @@ const struct kvc_composed_price *kvc_composed_price_of(struct kvc_composed_serve
     price->pace = *pace;
     price->counts = *counts;
     price->alike = alike;
-    price->cost = kvc_composed_cost_of(server->config, stage, counts, pace);
+    price->cost = kvc_composed_cost_of(server->costs, stage, counts, pace);
     share(server->config, stage, price);
     return price;
 }

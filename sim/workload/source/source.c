@@ -614,6 +614,15 @@ static uint32_t drain_tenant(struct kvc_source *source, uint32_t tenant, uint32_
     return count;
 }
 
+/* Returns the time that a phase has lasted by until_ns [ns], with the next frame if that leaves by then,
+ * whatever rounding makes of its time. */
+static double own_until_ns(const struct kvc_source *source, uint32_t phase, uint32_t shard, double until_ns)
+{
+    double own_ns = kvc_phases_own_ns(&source->workload, phase, until_ns);
+    bool leaves = next_of_inner_ns(source, phase, shard) <= until_ns;
+    return leaves ? fmax(own_ns, kvc_source_next_ns(source->inner[phase], shard)) : own_ns;
+}
+
 static uint32_t drain_inner(struct kvc_source *source, uint32_t shard, double until_ns,
                             struct kvc_batch *batch)
 {
@@ -625,7 +634,7 @@ static uint32_t drain_inner(struct kvc_source *source, uint32_t shard, double un
     if (workload->arrival == KVC_ARRIVAL_SATURATE) {
         return kvc_source_drain(source->inner[next], shard, until_ns, batch);
     }
-    double own_ns = kvc_phases_own_ns(workload, next, until_ns);
+    double own_ns = own_until_ns(source, next, shard, until_ns);
     uint32_t count = kvc_source_drain(source->inner[next], shard, own_ns, batch);
     for (uint32_t i = first; i < batch->count; i++) {
         batch->sent_ns[i] = kvc_phases_time_ns(workload, next, batch->sent_ns[i]);
@@ -638,7 +647,7 @@ static bool peek_inner(struct kvc_source *source, uint32_t shard, double until_n
 {
     uint32_t next = next_inner(source, shard, until_ns);
     bool as_is = source->keys != NULL || source->workload.arrival == KVC_ARRIVAL_SATURATE;
-    double own_ns = as_is ? until_ns : kvc_phases_own_ns(&source->workload, next, until_ns);
+    double own_ns = as_is ? until_ns : own_until_ns(source, next, shard, until_ns);
     bool found = kvc_source_peek(source->inner[next], shard, own_ns, connection);
     if (found && source->keys != NULL) {
         *connection = connection_of_tenant(source, next, *connection);
