@@ -76,6 +76,9 @@ struct kvc_index_ops {
     /** See kvc_index_search. */
     void (*search)(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                    struct kvc_index_stats *stats);
+    /** See kvc_index_peek; NULL: the kind cannot. `search`, if searching changes nothing. */
+    void (*peek)(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                 struct kvc_index_stats *stats);
     /** See kvc_index_insert. */
     void (*insert)(struct kvc_index *index, const uint64_t *hash, const uint32_t *location, uint32_t count,
                    uint32_t *out, struct kvc_index_stats *stats);
@@ -107,6 +110,18 @@ static inline void kvc_index_search(struct kvc_index *index, const uint64_t *has
                                     uint32_t *location, struct kvc_index_stats *stats)
 {
     index->ops->search(index, hash, count, location, stats);
+}
+
+/** Finds out where `count` hashes probably are, like kvc_index_search, but changes nothing and counts
+ * nothing: a later search for them finds its lines in the cache. Returns whether the kind can do so. */
+static inline bool kvc_index_peek(struct kvc_index *index, const uint64_t *hash, uint32_t count,
+                                  uint32_t *location)
+{
+    struct kvc_index_stats none = {0};
+    if (index->ops->peek != NULL) {
+        index->ops->peek(index, hash, count, location, &none);
+    }
+    return index->ops->peek != NULL;
 }
 
 /** Inserts `count` elements. A CPU index inserts them in order, so that a later equal element of a batch

@@ -623,6 +623,7 @@ static void memc3_free(struct kvc_index *index)
 static const struct kvc_index_ops memc3_ops = {
     .free = memc3_free,
     .search = memc3_search,
+    .peek = memc3_search,
     .insert = memc3_insert,
     .erase = memc3_erase,
     .capacity = memc3_capacity,

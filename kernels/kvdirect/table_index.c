@@ -357,6 +357,7 @@ static void index_free(struct kvc_index *index)
 const struct kvc_index_ops kvc_kvdirect_table_index_ops = {
     .free = index_free,
     .search = index_search,
+    .peek = index_search,
     .insert = index_insert,
     .erase = index_erase,
     .capacity = index_capacity,

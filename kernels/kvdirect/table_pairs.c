@@ -144,6 +144,7 @@ static void pairs_free(struct kvc_index *index)
 static const struct kvc_index_ops pairs_ops = {
     .free = pairs_free,
     .search = pairs_search,
+    .peek = pairs_search,
     .insert = pairs_insert,
     .erase = pairs_erase,
     .capacity = pairs_capacity,

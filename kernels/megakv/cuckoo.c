@@ -707,6 +707,7 @@ static uint64_t cuckoo_used(const struct kvc_index *index)
 static const struct kvc_index_ops cuckoo_ops = {
     .free = cuckoo_free,
     .search = index_search,
+    .peek = index_search,
     .insert = index_insert,
     .erase = index_erase,
     .capacity = cuckoo_capacity,

@@ -797,6 +797,16 @@ static inline void prefetch_mark(const struct kvc_megakv_slab *slab, uint32_t lo
     }
 }
 
+void kvc_megakv_slab_fetch(const struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t item_bytes;
+        bool compact = slab->base == NULL && location[i] >> 16 < slab->slab_count;
+        __builtin_prefetch(compact ? (const void *)kvc_megakv_slab_compact_hash(slab, location[i])
+                                   : kvc_megakv_slab_item(slab, location[i], &item_bytes));
+    }
+}
+
 void kvc_megakv_slab_mark(struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count,
                           struct kvc_megakv_slab_stats *stats)
 {

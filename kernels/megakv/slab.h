@@ -230,6 +230,10 @@ struct kvc_megakv_slab_reads {
 void kvc_megakv_slab_read(struct kvc_megakv_slab *slab, const struct kvc_megakv_slab_reads *reads,
                           struct kvc_megakv_slab_stats *stats);
 
+/** Starts to bring the first lines of `count` items into the cache that are going to be read. Any location is
+ * allowed. */
+void kvc_megakv_slab_fetch(const struct kvc_megakv_slab *slab, const uint32_t *location, uint32_t count);
+
 /** Marks `count` items as referenced, as kvc_megakv_slab_read() does with its hits, on behalf of a GPU. A GPU
  * cannot mark them, because its atomic operations on the host's memory are not atomic for the host. Counts
  * `checked` and `marked` only. */

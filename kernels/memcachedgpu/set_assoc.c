@@ -466,9 +466,31 @@ static void index_free(struct kvc_index *index)
     kvc_set_assoc_free((struct kvc_set_assoc *)index);
 }
 
+/* Does the first two steps of a search, and takes the location of the first entry with the tag. */
+static void index_peek(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                       struct kvc_index_stats *stats)
+{
+    const struct kvc_set_assoc_table *table = &((const struct kvc_set_assoc *)index)->table;
+    struct kvc_set_assoc_place place[KVC_TABLE_GROUP];
+    (void)stats;
+    for (uint64_t g = 0; g < kvc_table_groups(count); g++) {
+        uint32_t first = (uint32_t)(g * KVC_TABLE_GROUP), size = kvc_table_group_size(count, g);
+        stage_places(table, &(struct kvc_table_batch){.hash = hash}, first, size, place, false);
+        stage_entries(table, place, size, false);
+        for (uint32_t i = 0; i < size; i++) {
+            struct kvc_set_assoc_control *control = kvc_set_assoc_control(table, place[i].set);
+            uint32_t ways = match(control, place[i].tag);
+            location[first + i] =
+                ways != 0 ? kvc_set_assoc_entry(table, control, (uint32_t)__builtin_ctz(ways))->location
+                          : KVC_LOCATION_NONE;
+        }
+    }
+}
+
 static const struct kvc_index_ops set_assoc_ops = {
     .free = index_free,
     .search = kvc_table_index_search,
+    .peek = index_peek,
     .insert = kvc_table_index_insert,
     .erase = kvc_table_index_erase,
     .capacity = index_capacity,

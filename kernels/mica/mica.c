@@ -846,6 +846,7 @@ static uint64_t index_used(const struct kvc_index *index)
 static const struct kvc_index_ops index_ops = {
     .free = index_free,
     .search = index_search,
+    .peek = index_search,
     .insert = index_insert,
     .erase = index_erase,
     .capacity = index_capacity,

@@ -77,6 +77,28 @@ void kvc_composed_structures_keep(struct kvc_composed_structures *structures, st
     }
 }
 
+void kvc_composed_structures_expect(struct kvc_composed_structures *structures,
+                                    const struct kvc_composed_job *job)
+{
+    const struct kvc_composed_config *config = structures->config;
+    bool is_batched = config->batched < config->stages || job->rows->count > 1;
+    if (structures->coming < KVC_COMPOSED_COMING && job->kept_count > 0 && !is_batched) {
+        structures->coming_hash[structures->coming++] = job->rows->hash[0];
+    }
+}
+
+void kvc_composed_structures_fetch(struct kvc_composed_structures *structures)
+{
+    enum { FEW = 4 /* Fewer lines come one after the other. */ };
+    struct kvc_shard *shard = structures->shard;
+    uint32_t location[KVC_COMPOSED_COMING], count = structures->coming;
+    structures->coming = 0;
+    if (count >= FEW && kvc_index_peek(shard->index, structures->coming_hash, count, location) &&
+        shard->slab != NULL) {
+        kvc_megakv_slab_fetch(shard->slab, location, count);
+    }
+}
+
 /* Lists the kept rows of an operation that the hot tier does not answer, with their hashes. Returns how many
  * there are. */
 static uint32_t list_rows(const struct kvc_composed_structures *structures,

@@ -13,6 +13,8 @@
 #include "sim/base/rng.h"
 #include "sim/workload/source/source.h"
 
+enum { KVC_COMPOSED_COMING = 32 /* Requests whose lines are fetched together. */ };
+
 /* The structures of a shard, while a simulation uses them. */
 struct kvc_composed_structures {
     const struct kvc_composed_config *config;
@@ -30,6 +32,8 @@ struct kvc_composed_structures {
     uint8_t *result, *values;
     uint32_t values_position;
     uint64_t calls, ticks; /* Calls for few requests, and ticks spent in the structures. */
+    uint32_t coming;       /* Entries of the following array. */
+    uint64_t coming_hash[KVC_COMPOSED_COMING]; /* Hashes of requests that have not reached the structures. */
 };
 
 /* The stores of a scenario; NULL: there is none. */
@@ -54,6 +58,14 @@ void kvc_composed_structures_close(struct kvc_composed_structures *structures);
 /* Marks the rows `first` to count - 1 of a job that run through the structures. */
 void kvc_composed_structures_keep(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
                                   uint32_t first);
+
+/* Notes that the requests of a job, which operations will serve one by one, are on their way. */
+void kvc_composed_structures_expect(struct kvc_composed_structures *structures,
+                                    const struct kvc_composed_job *job);
+
+/* Brings the lines of these requests into the cache of the machine that simulates. Batches of an operation do
+ * so themselves; single requests would wait for each line. */
+void kvc_composed_structures_fetch(struct kvc_composed_structures *structures);
 
 /* Does the operations `does` (bits of enum kvc_composed_does) for a batch, and sets in *counts what they
  * touched. Without `writes`, inserts and erases are those of the batch. Otherwise they are added to it if

@@ -68,6 +68,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
     choose_routes(server, job);
     kvc_answers_offer(&server->sent, rows->sent_ns, count);
     kvc_composed_structures_keep(&server->structures, job, 0);
+    kvc_composed_structures_expect(&server->structures, job);
     kvc_composed_job_count(job, config);
     job->pipeline = pipeline_of(server, rows);
     server->in_flight += count;
@@ -117,4 +118,5 @@ void kvc_composed_take_frames(struct kvc_composed_server *server, double now_ns)
         times -= server->sends_ns > now_ns;
         now_ns = server->sends_ns;
     } while (times > 0 && now_ns <= server->until_ns);
+    kvc_composed_structures_fetch(&server->structures);
 }
