@@ -3,6 +3,9 @@
 #include <math.h>
 
 #include "models/composed/flow/policy.h"
+#include "models/composed/flow/shared.h"
+
+enum { PARTS = 16 /* So often are clients answered while a stage fills the responses of a batch. */ };
 
 static void count_outcomes(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                            uint32_t first, uint32_t last)
@@ -17,37 +20,40 @@ static void count_outcomes(struct kvc_composed_server *server, const struct kvc_
     }
 }
 
-/* Records the answers of a job, whose rows are done at done_ns. */
-static void record(struct kvc_composed_server *server, struct kvc_composed_job *job)
+/* Records the answers of rows of a job, which are done at done_ns. */
+static void record(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t from,
+                   uint32_t until)
 {
     struct kvc_recorder *recorder = &server->replica->recorder;
     const struct kvc_batch *rows = job->rows;
+    const double *sent_ns = rows->sent_ns + from;
+    double *done_ns = server->done_ns + from;
     double stopped_ns = server->stopped_ns, now_ns = server->slice_end_ns;
-    uint32_t count = rows->count, first, last, hits = 0, gets = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t count = until - from, first, last, hits = 0, gets = 0;
+    for (uint32_t i = from; i < until; i++) {
         server->done_ns[i] += stopped_ns;
         hits += job->outcome[i] == KVC_COMPOSED_HIT;
         gets += rows->op[i] == KVC_OP_GET;
     }
-    for (uint32_t i = 0; i < job->marks; i++) {
+    for (uint32_t i = 0; i < job->marks && from == 0; i++) {
         job->mark_ns[i] += stopped_ns;
     }
-    kvc_recorder_answers(recorder, now_ns, rows->sent_ns, server->done_ns, count, gets, hits, &first, &last);
-    kvc_composed_policy_latencies(server->policy, rows->sent_ns, server->done_ns, count);
-    kvc_policy_latencies(&server->replica->policy, server->number, rows->sent_ns, server->done_ns, count);
-    kvc_recorder_paths(recorder, rows->sent_ns, server->done_ns, count, job->mark_ns, job->marks, 0);
-    kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client,
-                                                             .sent_ns = rows->sent_ns,
-                                                             .done_ns = server->done_ns,
-                                                             .outcome = job->outcome,
+    kvc_recorder_answers(recorder, now_ns, sent_ns, done_ns, count, gets, hits, &first, &last);
+    kvc_composed_policy_latencies(server->policy, sent_ns, done_ns, count);
+    kvc_policy_latencies(&server->replica->policy, server->number, sent_ns, done_ns, count);
+    kvc_recorder_paths(recorder, sent_ns, done_ns, count, job->mark_ns, job->marks, 0);
+    kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client + from,
+                                                             .sent_ns = sent_ns,
+                                                             .done_ns = done_ns,
+                                                             .outcome = job->outcome + from,
                                                              .hit = KVC_COMPOSED_HIT,
                                                              .miss = KVC_COMPOSED_MISS,
                                                              .other_miss = KVC_COMPOSED_FETCHED,
                                                              .times_all = true,
                                                              .count = count});
-    count_outcomes(server, job, first, last);
-    kvc_source_complete(server->source, rows->client, server->done_ns, count);
-    for (uint32_t i = 0; i < count && kvc_source_fills(server->source); i++) {
+    count_outcomes(server, job, from + first, from + last);
+    kvc_source_complete(server->source, rows->client + from, done_ns, count);
+    for (uint32_t i = from; i < until && kvc_source_fills(server->source); i++) {
         if (job->outcome[i] == KVC_COMPOSED_MISS) {
             kvc_source_miss_row(server->source, rows, i, server->done_ns[i]);
         }
@@ -84,11 +90,18 @@ void kvc_composed_lose(struct kvc_composed_server *server, struct kvc_composed_j
     }
 }
 
-double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_composed_job *job, double began_ns,
-                           double ended_ns, double before_ns, double after_ns)
+/* Responses are filled in a time, and the wire delays the first ones by before_ns, the last ones by after_ns.
+ */
+struct filled {
+    double began_ns, ended_ns, before_ns, after_ns;
+};
+
+/* Answers the rows of a job from the first one that is not answered to `until`; those of a frame together. */
+static double answer_rows(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t until,
+                          const struct filled *filled)
 {
     const struct kvc_composed_config *config = server->config;
-    uint32_t count = job->rows->count, together = 1;
+    uint32_t count = job->rows->count, together = 1, first = job->answered;
     double frame_ns = 0;
     if (config->on_network) {
         double each = job->counts.response_bytes / count;
@@ -103,20 +116,57 @@ double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_compos
         }
         frame_ns = server->answer_ns;
     }
-    for (uint32_t i = 0; i < count; i += together) {
-        uint32_t end = i + together < count ? i + together : count;
-        double part = (double)end / count;
-        double done_ns = began_ns + part * (ended_ns - began_ns) + before_ns + part * (after_ns - before_ns) +
-                         frame_ns + config->path_ns;
+    until -= until < count ? (until - first) % together : 0;
+    if (until == first) {
+        return filled->ended_ns;
+    }
+    for (uint32_t i = first; i < until; i += together) {
+        uint32_t end = i + together < until ? i + together : until;
+        double part = (double)(end - first) / (until - first);
+        double done_ns = filled->began_ns + part * (filled->ended_ns - filled->began_ns) + filled->before_ns +
+                         part * (filled->after_ns - filled->before_ns) + frame_ns + config->path_ns;
         for (uint32_t j = i; j < end; j++) {
             server->done_ns[j] = done_ns;
         }
     }
-    double answered_ns = server->done_ns[count - 1];
+    double answered_ns = server->done_ns[until - 1];
     if (job->is_refused) {
         record_refusals(server, job);
     } else {
-        record(server, job);
+        record(server, job, first, until);
     }
+    job->answered = until;
     return answered_ns;
+}
+
+double kvc_composed_answer(struct kvc_composed_server *server, struct kvc_composed_job *job, double began_ns,
+                           double ended_ns, double before_ns, double after_ns)
+{
+    const struct filled filled = {began_ns, ended_ns, before_ns, after_ns};
+    return answer_rows(server, job, job->rows->count, &filled);
+}
+
+void kvc_composed_answer_early(struct kvc_composed_server *server, uint32_t number, double busy_ns)
+{
+    const struct kvc_composed_job *job = server->job[number];
+    for (uint32_t i = 1; i < PARTS && job->rows->count >= PARTS; i++) {
+        kvc_events_add(&server->events, job->began_ns + busy_ns * i / PARTS, KVC_COMPOSED_FILLS, (uint16_t)i,
+                       number);
+    }
+}
+
+void kvc_composed_answer_part(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t part,
+                              bool streamed, double now_ns)
+{
+    struct filled filled = {job->filled_ns, now_ns, 0, 0};
+    uint32_t before = job->answered;
+    if (streamed) {
+        filled.before_ns = job->backlog_ns;
+        filled.after_ns = kvc_composed_left_to_send(server, job, now_ns);
+    }
+    answer_rows(server, job, (uint32_t)((uint64_t)job->rows->count * part / PARTS), &filled);
+    if (job->answered > before) {
+        job->filled_ns = now_ns;
+        job->backlog_ns = filled.after_ns;
+    }
 }

@@ -59,11 +59,13 @@ struct kvc_composed_job {
     uint32_t parts;     /* Stages beside each other that have not done their work for it. */
     bool is_refused;    /* Its requests are answered with an error. */
     bool knows_outcome; /* Its GETs have been compared with the items. */
+    uint32_t answered;  /* So many of its rows are answered. */
     uint32_t marks;     /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
     double ready_ns;                         /* When it was ready for the stage [ns]. */
     double began_ns;                         /* When the stage began with it [ns]. */
     double over_ns;                          /* Kernels: time for which it was taken to run then [ns]. */
+    double filled_ns;                        /* When its latest answers were filled [ns]. */
     double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */
     double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
     uint32_t port;                           /* Number of the port that carries its responses. */

@@ -13,8 +13,9 @@
  * stages by that look for others, and one that goes to a database waits for it.
  *
  * Left out: that requests of some paths meet more queues than others, waits in pipelines that get more than
- * their share of the requests, what several kernels and copies wait for each other below the capacity,
- * clients that wait in other numbers than frames have room for, and drops. */
+ * their share of the requests, or at chips that do, what several kernels and copies wait for each other below
+ * the capacity, clients that wait in other numbers than frames have room for, or whose batches of set times
+ * become unequal, and drops. */
 #include "models/composed/predict.h"
 
 #include <math.h>
@@ -370,6 +371,13 @@ static double left_with_requests(void *data, double log_requests)
     return left_for_batches(&demands, sought->per_ns);
 }
 
+/* Returns the time from the first answer of a batch to the last one [ns]. */
+static double answers_ns(const struct kvc_composed_config *config, const struct demands *demands)
+{
+    uint32_t fills = kvc_composed_answers_of(config);
+    return fills < config->stages ? demands->stage_ns[fills] : 0;
+}
+
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
  * busy: as many as it may have, or those that just let the store keep up. */
 static struct demands demands_of(const struct kvc_composed_config *config,
@@ -381,8 +389,12 @@ static struct demands demands_of(const struct kvc_composed_config *config,
     double comes =
         fmin(mix->together, waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns);
     if (requests < most && comes > requests) { /* Clients that are answered together come together. */
-        requests = fmin(comes, most);
-        demands = demands_with(config, mix, per_ns, requests);
+        const struct demands together = demands_with(config, mix, per_ns, fmin(comes, most));
+        /* Answers that take longer than a cycle spread their clients over the cycles. */
+        bool parts = mix->clients_wait && !mix->saturates && config->options->batch.every_ns > 0 &&
+                     answers_ns(config, &together) > config->options->batch.every_ns;
+        requests = parts ? requests : fmin(comes, most);
+        demands = parts ? demands : together;
     }
     double left = left_for_batches(&demands, per_ns);
     if (requests < most && left < -rounding_frac) {
@@ -505,19 +517,15 @@ static double meets_ns(const struct kvc_composed_config *config, const struct de
 static struct way way_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                          const struct demands *demands, double per_ns)
 {
-    uint32_t last = config->stages - 1;
+    uint32_t last = config->stages - 1, answers = kvc_composed_answers_of(config);
     bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
-    uint32_t answers = wire && last > 0 ? last - 1 : last; /* The stage that fills the responses. */
-    const struct kvc_composed_stage *filler = &config->stage[answers];
-    bool spreads =
-        kvc_composed_has_cores(filler->place) && answers >= config->batched && filler->first == filler->last;
     double fixed_ns = 2 * config->path_ns + mix->frame.wait_ns, fill_ns = 0, spread_ns = 0;
     double larger = 1 + sizes_cv2(config, mix, demands, per_ns);
     for (uint32_t i = 0; i < config->stages; i++) {
         bool in_batch = i >= config->batched,
              grows = in_batch && kvc_composed_has_cores(config->stage[i].place);
         double stage_ns = demands->stage_ns[i] * (grows ? larger : 1);
-        if (i == answers && spreads) {
+        if (i == answers) {
             spread_ns = stage_ns;
         } else if (i == last && wire && in_batch) { /* The last frame leaves after the others. */
             fixed_ns += stage_ns / demands->requests * fmin(config->frame_mean, demands->requests);
@@ -901,8 +909,9 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     double capacity = served.capacity, per_ns = served.per_ns;
     char assumes[KVC_NOTE_BYTES];
     snprintf(assumes, sizeof(assumes),
-             "%spipelines get equal shares, and all branches meet the same queues%s",
+             "%s%spipelines get equal shares, and all branches meet the same queues%s",
              config->batched < config->stages ? "kernels do not wait for each other on a card, " : "",
+             config->on_flash ? "all chips get equal shares, " : "",
              config->options->policy[0] != '\0' ? "; the policy is not asked" : "");
     struct kvc_latency_law law = {.assumes = assumes};
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,

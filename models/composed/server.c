@@ -233,7 +233,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
         leave_station(server, station, now_ns);
         return;
     }
-    double began_ns = server->fixed[stage].fills_in_turn ? job->began_ns : now_ns;
+    double began_ns = server->fixed[stage].fills_in_turn ? job->filled_ns : now_ns;
     double before_ns = 0, after_ns = 0;
     if (streamed) {
         before_ns = job->backlog_ns;
@@ -360,7 +360,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         job->later.counts = (struct kvc_composed_counts){0};
         server->pipeline[job->pipeline].ghosts[stage] -= job->is_ghost;
     }
-    job->began_ns = now_ns;
+    job->began_ns = job->filled_ns = now_ns;
     station->busy++;
     kvc_composed_count_job(server, stage, counts->requests, now_ns - job->ready_ns);
     const struct kvc_composed_price *price =
@@ -393,6 +393,9 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         return;
     }
     kvc_events_add(&server->events, now_ns + busy_ns, KVC_COMPOSED_ENDS, (uint16_t)stage, number);
+    if (server->fixed[stage].answers_early && !job->is_ghost) {
+        kvc_composed_answer_early(server, number, busy_ns);
+    }
 }
 
 /* Takes the next job for a station: of its own queues, or else of one that all pipelines share, or of another
@@ -889,6 +892,14 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
     case KVC_COMPOSED_ANSWERS:
         answer(server, event->tag, now_ns, now_ns, 0, 0);
         break;
+    case KVC_COMPOSED_FILLS: {
+        struct kvc_composed_job *job = job_of(server, event->tag);
+        uint32_t stage = server->config->stages - 1;
+        bool streamed = server->config->stage[stage].place == KVC_COMPOSED_NIC_TX;
+        kvc_composed_answer_part(server, job, event->unit, streamed, now_ns);
+        kvc_composed_send_next(server, now_ns);
+        break;
+    }
     case KVC_COMPOSED_TIMES_OUT: {
         struct kvc_composed_pipeline *pipeline = &server->pipeline[event->unit];
         if (pipeline->open != NULL && pipeline->opened == event->tag && pipeline->open->rows->count > 0) {

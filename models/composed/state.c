@@ -146,7 +146,7 @@ uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
         *head = server->job[number]->next;
     }
     struct kvc_composed_job *job = server->job[number];
-    job->rows->count = job->kept_count = job->evicted_count = job->marks = 0;
+    job->rows->count = job->kept_count = job->evicted_count = job->marks = job->answered = 0;
     job->knows_outcome = job->is_ghost = job->is_part = job->is_refused = false;
     job->parts = job->port = 0;
     job->steal_ns = 0;

@@ -44,6 +44,7 @@ struct kvc_composed_fixed {
     /* It has the responses of a job one after the other. Those of a burst are there at its end, because a
      * core that overlaps their stalls has none of them before. */
     bool fills_in_turn;
+    bool answers_early;   /* Clients of a closed loop have the first of them before the last. */
     bool streams_out;     /* Its responses leave while it fills them. */
     bool answers_by_wire; /* It is the port, which takes the responses of a job that are all there. */
     bool is_straight; /* It serves all jobs as they come, alone, and none of them waits before its queue. */
@@ -111,6 +112,7 @@ enum kvc_composed_event {
     KVC_COMPOSED_ENDS,      /* The work of a stage for a job. */
     KVC_COMPOSED_JOINS,     /* One of several stages beside each other has done its work for a job. */
     KVC_COMPOSED_ANSWERS,   /* A job is answered. */
+    KVC_COMPOSED_FILLS,     /* A part of a job's responses is there. */
     KVC_COMPOSED_TIMES_OUT, /* The batch that fills in a pipeline. */
     KVC_COMPOSED_CYCLES,    /* The batches of all pipelines are closed. */
     KVC_COMPOSED_LOOKS,     /* The policy. */

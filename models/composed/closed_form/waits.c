@@ -2,6 +2,17 @@
 
 #include <math.h>
 
+uint32_t kvc_composed_answers_of(const struct kvc_composed_config *config)
+{
+    uint32_t last = config->stages - 1;
+    bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
+    uint32_t fills = wire && last > 0 ? last - 1 : last;
+    const struct kvc_composed_stage *stage = &config->stage[fills];
+    bool spreads =
+        kvc_composed_has_cores(stage->place) && fills >= config->batched && stage->first == stage->last;
+    return spreads ? fills : config->stages;
+}
+
 double kvc_composed_together(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);

@@ -13,6 +13,9 @@
 #include "models/composed/closed_form/mva.h"
 #include "models/composed/config.h"
 
+/* Returns the stage whose cores fill the responses of a batch one after the other; `stages`: none does. */
+uint32_t kvc_composed_answers_of(const struct kvc_composed_config *config);
+
 /* Returns the requests of a pipeline that saturating clients keep in flight, if those that are answered
  * together come to one pipeline again and stay together; else 0. */
 double kvc_composed_together(const struct kvc_scenario *scenario);

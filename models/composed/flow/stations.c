@@ -54,6 +54,9 @@ void kvc_composed_open_fixed(struct kvc_composed_server *server)
             .is_shared = stage->options->shared,
             .defers = stage->options->background || stage->options->every > 1,
             .fills_in_turn = fills_in_turn(config, i),
+            .answers_early = server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED &&
+                             fills_in_turn(config, i) && stage->first == stage->last &&
+                             (i + 1 == config->stages || streams_out(config, i)),
             .streams_out = streams_out(config, i),
             .answers_by_wire = i + 1 == config->stages && stage->place == KVC_COMPOSED_NIC_TX,
             .is_straight = is_straight(config, i)};

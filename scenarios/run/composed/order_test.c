@@ -269,3 +269,22 @@ Test(composition_order, keeps_one_buffer_for_all_parts_of_a_batch)
         kvc_outcome_free(ran);
     }
 }
+
+/* Clients send again when they have their own answers, which a core fills one after the other, and not when
+ * it is done with the batch: it takes longer than a cycle for all of them and is busy all the time, so that
+ * their number over its rate is their latency, instead of two cycles. */
+Test(composition_order, answers_clients_while_it_fills_a_batch)
+{
+    static const double clients = 6500, request_us = 0.05;
+    struct kvc_outcome *ran = kvc_laws_answer(
+        kvc_laws_load("return { system = { kind = 'composed', batch = { every = '300us', before = 'join' },\n"
+                      "stages = { { name = 'in', on = 'nic.rx' }, { name = 'join', on = 'cpu', ns = 1 },\n"
+                      "  { name = 'fill', on = 'cpu', ns = %g }, { name = 'out', on = 'nic.tx' } } },\n"
+                      "node = { sockets = 1 }, workload = { keys = 1e4, arrival = { clients = %.0f } },\n"
+                      "run = { duration = '20ms', warmup = '5ms' } }\n",
+                      1e3 * request_us, clients),
+        false);
+    double expected_us = clients * request_us, found_us = kvc_laws_value(ran, "latency_mean_us");
+    cr_expect_float_eq(found_us, expected_us, 0.1 * expected_us, "%.4g us, not %.4g", found_us, expected_us);
+    kvc_outcome_free(ran);
+}
