@@ -477,7 +477,7 @@ void kvc_table_write(const struct kvc_report *report, bool color, FILE *out)
     if (result->kernel.count + result->model.count > 0) {
         fputc('\n', out);
     }
-    write_metrics(&table, "index, slabs", "kernel", &result->kernel, report->outcome);
+    write_metrics(&table, "index, items", "kernel", &result->kernel, report->outcome);
     write_metrics(&table, "model", "model", &result->model, report->outcome);
     if (report->sensitivity != NULL) {
         kvc_sensitivity_write_table(report->sensitivity, out);

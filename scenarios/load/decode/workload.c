@@ -257,6 +257,19 @@ static const char *owner_of(int arrival)
     return arrival_kinds[i].key;
 }
 
+/* Refuses two kinds of arrival. Who sets one from outside learns how to take away that of the file. */
+static enum kvc_status fail_both(const struct kvc_decoder *decoder, const char *one, const char *other)
+{
+    char first[KVC_PATH_MAX], second[KVC_PATH_MAX];
+    kvc_decode_join(first, "workload.arrival", one);
+    kvc_decode_join(second, "workload.arrival", other);
+    bool is_set = strcmp(kvc_decode_origin(decoder, first), "--set") == 0 ||
+                  strcmp(kvc_decode_origin(decoder, second), "--set") == 0;
+    return kvc_decode_fail(
+        decoder, second, "workload.arrival: found both %s and %s, allowed: one of them%s", one, other,
+        is_set ? "; --set workload.arrival=saturate in front takes the other one away" : "");
+}
+
 static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kvc_workload *workload)
 {
     const char *found = NULL;
@@ -268,8 +281,7 @@ static enum kvc_status pick_arrival(const struct kvc_decoder *decoder, struct kv
         }
         kvc_decode_join(path, "workload.arrival", key);
         if (found != NULL) {
-            return kvc_decode_fail(
-                decoder, path, "workload.arrival: found both %s and %s, allowed: one of them", found, key);
+            return fail_both(decoder, found, key);
         }
         found = key;
         workload->arrival = arrival_kinds[i].arrival;
