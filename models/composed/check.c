@@ -646,7 +646,8 @@ static enum kvc_status check_served(const struct kvc_composed_config *config,
     return KVC_OK;
 }
 
-/* Batches that close by size alone must fill before clients stop to wait for them. */
+/* A batch that closes when another one ends fills beside it, and those that close by size alone must fill
+ * before clients stop to wait for them. */
 static enum kvc_status check_batches(const struct kvc_composed_config *config,
                                      const struct kvc_workload *workload, struct kvc_diag *diag)
 {
@@ -655,7 +656,12 @@ static enum kvc_status check_batches(const struct kvc_composed_config *config,
     double in_flight = closed ? (double)workload->clients / config->shards : (double)config->outstanding;
     double fills =
         batch->bytes > 0 ? batch->bytes / fmax(config->means.request_bytes, 1) : (double)batch->count;
-    bool by_time = batch->timeout_ns > 0 || batch->every_ns > 0;
+    if (batch->while_busy && batch->buffers < 2) {
+        return FAIL(
+            "system.batch.buffers: found 1 with while_busy, allowed: at least 2, because a batch fills while "
+            "another one is under way");
+    }
+    bool by_time = batch->timeout_ns > 0 || batch->every_ns > 0 || batch->while_busy;
     if (config->batched == config->stages || by_time || !kvc_workload_clients_wait(workload) ||
         in_flight >= config->pipelines * fills) {
         return KVC_OK;

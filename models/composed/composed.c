@@ -7,6 +7,7 @@
 #include "models/composed/check_structures.h"
 #include "models/composed/config.h"
 #include "models/composed/machine.h"
+#include "models/composed/closed_form/batches.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/pipeline.h"
 #include "models/composed/flow/phases.h"
@@ -584,22 +585,26 @@ static uint32_t sizes(const struct kvc_scenario *scenario, double *size)
     return count + kvc_shards_sizes(&hot, size + count);
 }
 
-/* Returns the most frames of a socket at a time: those that clients keep in flight, or, of an open load,
+/* Returns the most requests of a socket at a time: those that clients keep in flight, or, of an open load,
  * twice the mean by Little's law. */
+static double requests_at_once(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
+{
+    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
+    double in_flight = predicted->throughput_mops * kvc_result_latency_mean_us(predicted) / config->shards;
+    return kvc_workload_has_rate(&scenario->workload) ? fmin(2 * in_flight, (double)config->outstanding)
+                                                      : (double)config->outstanding;
+}
+
+/* Returns the frames that have these requests. */
 static double frames_at_once(const struct kvc_scenario *scenario, const struct kvc_result *predicted)
 {
     static const double least = 64;
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    double requests = (double)config->outstanding, of_frame = config->frame_requests;
-    if (kvc_workload_has_rate(&scenario->workload)) {
-        double in_flight =
-            predicted->throughput_mops * kvc_result_latency_mean_us(predicted) / config->shards;
-        requests = fmin(2 * in_flight, requests);
-        of_frame = config->batched < config->stages
-                       ? of_frame
-                       : kvc_metrics_get(&predicted->model, "requests_per_batch");
+    double of_frame = config->apart < config->stages ? 1 : config->frame_requests;
+    if (kvc_workload_has_rate(&scenario->workload) && config->batched == config->stages) {
+        of_frame = kvc_metrics_get(&predicted->model, "requests_per_batch");
     }
-    return fmax(requests / of_frame, least);
+    return fmax(requests_at_once(scenario, predicted) / of_frame, least);
 }
 
 /* The jobs of a server whose buffers are all in use. */
@@ -615,6 +620,7 @@ static double run_memory_bytes(const struct kvc_scenario *scenario, const struct
                rows = config->batch_most;
         double waits_ns = fmax(batch->timeout_ns, batch->every_ns);
         rows = batch->count > 0 || waits_ns == 0 ? rows : fmin(rows, 2 * per_ns * waits_ns);
+        rows = batch->while_busy ? fmin(rows, requests_at_once(scenario, predicted)) : rows;
         bytes += config->pipelines * (double)batch->buffers *
                  kvc_composed_job_memory_bytes(config->batch_most, rows, stride);
     }

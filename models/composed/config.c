@@ -254,7 +254,8 @@ static enum kvc_status set_routes(struct kvc_composed_config *config, struct kvc
 
 static bool forms_batches(const struct kvc_composed_batch_options *batch)
 {
-    return batch->count > 0 || batch->bytes > 0 || batch->timeout_ns > 0 || batch->every_ns > 0;
+    return batch->count > 0 || batch->bytes > 0 || batch->timeout_ns > 0 || batch->every_ns > 0 ||
+           batch->while_busy;
 }
 
 static enum kvc_status find_batched(struct kvc_composed_config *config, struct kvc_diag *diag)
@@ -294,10 +295,22 @@ static enum kvc_status find_batched(struct kvc_composed_config *config, struct k
     if (named && !forms) {
         return kvc_diag_fail(
             diag, KVC_ERR_SCENARIO,
-            "system.batch: found before without count, bytes, timeout or every, allowed: at least "
+            "system.batch: found before without count, bytes, timeout, every or while_busy, allowed: at least "
             "one of them, with which a batch closes");
     }
     config->batched = forms ? config->batched : config->stages;
+    config->apart = config->stages;
+    for (uint32_t i = config->batched + 1; i < config->stages && batch->apart[0] != '\0'; i++) {
+        bool is_it = strcmp(config->stage[i].options->name, batch->apart) == 0;
+        config->apart = is_it && config->stage[i].options->beside[0] == '\0' ? i : config->apart;
+    }
+    if (batch->apart[0] != '\0' && config->apart == config->stages) {
+        return kvc_diag_fail(
+            diag, KVC_ERR_SCENARIO,
+            "system.batch.apart: found \"%.60s\", allowed: the name of a stage behind the one in "
+            "front of which batches form, not beside another one",
+            batch->apart);
+    }
     return KVC_OK;
 }
 

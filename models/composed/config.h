@@ -157,8 +157,9 @@ struct kvc_composed_batch_options {
     double bytes;      /* 0: no limit. */
     double timeout_ns; /* From the first request of a batch; 0: none. */
     double every_ns;   /* Batches close at multiples of it; 0: they do not. */
+    bool while_busy;   /* They close when those before them are answered. */
     uint64_t buffers;  /* Batches of a pipeline. */
-    char before[KVC_TEXT_MAX];
+    char before[KVC_TEXT_MAX], apart[KVC_TEXT_MAX];
 };
 
 /* A piece of work; numbers that are not stated are 0. */
@@ -282,7 +283,8 @@ struct kvc_composed_config {
      * and it takes what the others leave. */
     double route_frac[KVC_COMPOSED_ROUTES_MAX];
     uint32_t route_stage[KVC_COMPOSED_ROUTES_MAX];
-    uint32_t batched;                              /* First stage that serves batches; `stages`: none does. */
+    uint32_t batched; /* First stage that serves batches; `stages`: none does. */
+    uint32_t apart;   /* First stage behind it that serves their requests one by one; `stages`: none does. */
     uint32_t frame_most;                           /* Requests that a job of frames has room for. */
     uint32_t batch_most;                           /* Requests that a batch has room for. */
     uint64_t outstanding;                          /* Saturating load: requests of a node in flight. */

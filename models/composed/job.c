@@ -134,6 +134,19 @@ void kvc_composed_job_mark(struct kvc_composed_job *job, double now_ns)
     }
 }
 
+/* Takes over how far a job has come. */
+static void follow(struct kvc_composed_job *job, const struct kvc_composed_job *from)
+{
+    job->pipeline = from->pipeline;
+    job->is_batch = from->is_batch;
+    job->is_apart = from->is_apart;
+    job->buffer = from->buffer;
+    job->ready_ns = from->ready_ns;
+    job->knows_outcome = from->knows_outcome;
+    job->marks = from->marks;
+    memcpy(job->mark_ns, from->mark_ns, sizeof(job->mark_ns));
+}
+
 void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to)
 {
     uint32_t left = 0, count = from->rows->count;
@@ -146,11 +159,16 @@ void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, st
         }
     }
     from->rows->count = left;
-    to->pipeline = from->pipeline;
-    to->is_batch = from->is_batch;
-    to->knows_outcome = from->knows_outcome;
-    to->marks = from->marks;
-    memcpy(to->mark_ns, from->mark_ns, sizeof(to->mark_ns));
+    follow(to, from);
+}
+
+void kvc_composed_job_take_apart(struct kvc_composed_job *job, struct kvc_composed_job *batch, uint32_t row)
+{
+    follow(job, batch);
+    job->is_batch = false;
+    job->is_apart = true;
+    kvc_composed_job_append(job, batch, row, 1);
+    kvc_composed_job_take_evicted(job, batch);
 }
 
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config)

@@ -52,6 +52,7 @@ struct kvc_composed_job {
     uint32_t pipeline, station;      /* Number of the station that serves it. */
     double steal_ns;    /* What it costs the core that has taken it from another pipeline [ns]. */
     bool is_batch;      /* It has been formed of frames. */
+    bool is_apart;      /* It is a request of a batch that has come apart. */
     uint8_t buffer;     /* Then the number of the batch in its pipeline, which parts of it share. */
     bool is_ghost;      /* It has no rows, only work in the background. */
     bool is_part;       /* It has no rows, only the work of a stage for the job `whole`. */
@@ -99,6 +100,9 @@ void kvc_composed_job_evict(struct kvc_composed_job *job, const struct kvc_megak
 
 /* Moves the rows with moves[i] from `from` to the empty job `to`; the others stay in their order. */
 void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, struct kvc_composed_job *to);
+
+/* Moves a row of a batch, and all of its evicted items, to an empty job that is no batch. */
+void kvc_composed_job_take_apart(struct kvc_composed_job *job, struct kvc_composed_job *batch, uint32_t row);
 
 /* Counts the rows of a job again. */
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config);

@@ -101,12 +101,20 @@ static const struct kvc_option batch_rows[] = {
         kvc_composed_batch_options, "every", every_ns, KVC_UNIT_NS, 0, 1e9, "0ns",
         "cycle of a scheduler at which the batches of all pipelines close; a longer one raises throughput "
         "and latency; 0: there is no scheduler"),
+    KVC_BOOL_ROW(
+        kvc_composed_batch_options, "while_busy", while_busy, "false",
+        "whether a batch closes as soon as all requests of those before it are answered, with what has come "
+        "meanwhile, so that batches grow with the load; a full one does not wait"),
     KVC_COUNT_ROW(kvc_composed_batch_options, "buffers", buffers, 1, KVC_COMPOSED_BUFFERS_MAX, "3",
                   "batches that a pipeline has room for, the one that fills included; with more of them the "
                   "stages wait less for each other"),
     KVC_TEXT_ROW(
         kvc_composed_batch_options, "before", before, "",
         "name of the stage in front of which batches form; empty: the first one on a GPU, FPGA or PCIe link"),
+    KVC_TEXT_ROW(
+        kvc_composed_batch_options, "apart", apart, "",
+        "name of a later stage, in front of which batches come apart: each request goes on by itself, as a part of "
+        "its batch; empty: they are answered as batches"),
 };
 
 static const struct kvc_option_table batch_options =

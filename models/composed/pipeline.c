@@ -234,6 +234,12 @@ static void set_batch(const struct kvc_composed_config *config, struct kvc_pipel
         put_quantity(batch->every_ns, KVC_UNIT_NS, quantity);
         add(pipeline->batch, "\n", "every %s", quantity);
     }
+    if (batch->while_busy) {
+        add(pipeline->batch, "\n", "when the last is answered");
+    }
+    if (config->apart < config->stages) {
+        add(pipeline->batch, "\n", "apart: %s", batch->apart);
+    }
     pipeline->buffers = batch->buffers;
 }
 

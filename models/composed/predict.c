@@ -12,9 +12,10 @@
  * Latencies are a mixture over the paths that branches make: a GET that the hot tier answers passes the
  * stages by that look for others, and one that goes to a database waits for it.
  *
- * Left out: that requests of some paths meet more queues than others, waits in pipelines that get more than
- * their share of the requests, or at chips that do, what several kernels and copies wait for each other below
- * the capacity, clients that wait in other numbers than frames have room for, or whose batches of set times
+ * Left out: that clients which wait take turns in batches that close when those before them are answered,
+ * that requests of some paths meet more queues than others, waits in pipelines that get more than their share
+ * of the requests, or at chips that do, what several kernels and copies wait for each other below the
+ * capacity, clients that wait in other numbers than frames have room for, or whose batches of set times
  * become unequal, and drops. */
 #include "models/composed/predict.h"
 
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "models/composed/machine.h"
+#include "models/composed/closed_form/batches.h"
 #include "models/composed/closed_form/buffer.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/closed_form/mva.h"
@@ -57,42 +59,12 @@ struct demands {
     double cxl_ns;                 /* Time of the memory behind CXL [ns]. */
     double batched_ns;             /* The longest of those of batches. */
     double buffers_ns;             /* Time of the buffers [ns]. */
-    uint32_t grows;                /* A bit for each pool whose stages have bursts that may still grow. */
-    double joins_ns;               /* Time in which a request joins the batch of a pipeline at least [ns]. */
-    double slowest_ns;             /* The longest of all. */
+    double next_ns;    /* Time from an answer to the next one of a batch that has come apart [ns]. */
+    double round_ns;   /* Time in which all requests of a batch are answered [ns]. */
+    uint32_t grows;    /* A bit for each pool whose stages have bursts that may still grow. */
+    double joins_ns;   /* Time in which a request joins the batch of a pipeline at least [ns]. */
+    double slowest_ns; /* The longest of all. */
 };
-
-/* Returns the most requests of a batch: those that close it, or those that clients keep in a pipeline. A
- * batch of as many bytes takes all of the frame that fills it. */
-static double batch_most(const struct kvc_composed_config *config)
-{
-    const struct kvc_composed_batch_options *batch = &config->options->batch;
-    double requests = config->batch_most, each_bytes = fmax(config->means.request_bytes, 1);
-    double filled = fmax(batch->bytes / each_bytes + config->frame_mean / 2, config->frame_mean);
-    return batch->bytes > 0 ? fmax(fmin(requests, filled), 1) : requests;
-}
-
-/* Returns the time after which a batch closes at the latest; infinity: it does not close by time. */
-static double batch_time_ns(const struct kvc_composed_config *config)
-{
-    const struct kvc_composed_batch_options *batch = &config->options->batch;
-    double time_ns = batch->timeout_ns > 0 ? batch->timeout_ns : INFINITY;
-    return batch->every_ns > 0 ? fmin(time_ns, batch->every_ns) : time_ns;
-}
-
-/* Returns the requests of a batch that closes by time, of a pipeline that gets per_ns requests. */
-static double batch_requests(const struct kvc_composed_config *config, double per_ns)
-{
-    const struct kvc_composed_batch_options *batch = &config->options->batch;
-    double requests = batch_most(config);
-    if (batch->timeout_ns > 0) {
-        requests = fmin(requests, 1 + per_ns * batch->timeout_ns);
-    }
-    if (batch->every_ns > 0) {
-        requests = fmin(requests, per_ns * batch->every_ns);
-    }
-    return fmax(requests, 1);
-}
 
 /* Returns the requests that clients of a closed loop send as a frame. Those that are answered together send
  * together, but for those whose next key is on another socket. A batch brings clients together again. Where
@@ -144,7 +116,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
     double requests = joined, most = most_of_burst(mix, stage);
     if (number >= config->batched) {
-        return batch;
+        return number < config->apart ? batch : 1;
     }
     double of_server = per_ns / pool->servers * (pool->of_node ? 1 : mix->fullest / config->pipelines);
     for (int i = 0; i < ROUNDS && most > requests; i++) {
@@ -178,7 +150,8 @@ static double fill_ns(const struct kvc_composed_config *config, const struct kvc
     double join_ns = fmax(requests - waiting_requests(config, mix), 0) * joins_ns;
     double closes_ns = batch->timeout_ns > 0 ? batch->timeout_ns : INFINITY;
     closes_ns = batch->every_ns > 0 ? fmin(closes_ns, batch->every_ns / 2) : closes_ns;
-    return requests < batch_most(config) && isfinite(closes_ns) ? closes_ns : fmin(join_ns, closes_ns);
+    return requests < kvc_composed_batch_most(config) && isfinite(closes_ns) ? closes_ns
+                                                                             : fmin(join_ns, closes_ns);
 }
 
 /* Returns the time in which a request joins a batch of a pipeline at least, while others wait for it: they
@@ -236,6 +209,22 @@ static double held_requests(const struct kvc_composed_config *config, const stru
     return options->queue > 0 && waits ? fmin(most, mix->in_flight / config->pipelines / jobs) : 0;
 }
 
+/* Sets how long batches take buffers whose requests spend inside_ns in the stages before they come apart. */
+static void set_buffers(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                        double inside_ns, struct demands *demands)
+{
+    double batch = demands->requests, pipelines = config->pipelines;
+    double buffers = (double)config->options->batch.buffers;
+    demands->joins_ns = joins_ns_of(config, demands);
+    demands->round_ns +=
+        inside_ns + fmax((batch - 1) * demands->next_ns, kvc_composed_meet_ns(config, mix, batch));
+    double taken_ns = demands->round_ns + fill_ns(config, mix, batch, demands->joins_ns);
+    demands->buffers_ns = taken_ns / (buffers * pipelines * batch);
+    if (kvc_composed_closes_idle(config, batch)) { /* One is under way. */
+        demands->buffers_ns = fmax(demands->buffers_ns, demands->round_ns / (pipelines * batch));
+    }
+}
+
 /* Returns the demands with batches of `batch` requests, if bursts for the stages of some pools, a bit for
  * each, have grown until these keep up. */
 static struct demands demands_if(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
@@ -291,8 +280,10 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         demands.cxl_ns += cost.cxl_ns / requests;
         demands.card_memory_ns +=
             cost.card_ns > 0 ? cost.card_ns / kvc_composed_card_memory_of(config).channels / requests : 0;
-        bool holds = i >= config->batched && !stage->options->background;
-        double held_ns = holds ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
+        bool holds = i >= config->batched && !stage->options->background, apart = i >= config->apart;
+        demands.round_ns += holds && apart ? parts.mean_ns : 0;
+        double held_ns =
+            holds && !apart ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
         beside_ns = stage->first == i ? 0 : beside_ns;
         inside_ns += fmax(held_ns - beside_ns, 0);
         beside_ns = fmax(held_ns, beside_ns);
@@ -313,16 +304,16 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         bool is_common = config->pool[i].of_node || config->pool[i].is_common;
         double pool_ns = (is_common ? 1 : mix->fullest) * demands.pool_ns[i];
         bool batches = config->pool[i].stages >> config->batched != 0;
+        bool apart = config->pool[i].stages >> config->apart != 0;
+        double next_ns = demands.pool_ns[i] * (config->pool[i].of_node ? 1 : config->pipelines);
+        demands.next_ns = apart ? fmax(demands.next_ns, next_ns) : demands.next_ns;
         demands.slowest_ns = fmax(demands.slowest_ns, pool_ns);
         demands.batched_ns = batches ? fmax(demands.batched_ns, pool_ns) : demands.batched_ns;
     }
     demands.slowest_ns = fmax(demands.slowest_ns, wire_ns);
     demands.batched_ns = fmax(demands.batched_ns, demands.card_ns);
     if (config->batched < config->stages) {
-        demands.joins_ns = joins_ns_of(config, &demands);
-        double buffers = (double)config->options->batch.buffers * config->pipelines;
-        inside_ns += fill_ns(config, mix, batch, demands.joins_ns);
-        demands.buffers_ns = inside_ns / (buffers * batch);
+        set_buffers(config, mix, inside_ns, &demands);
     }
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
     demands.slowest_ns = fmax(demands.slowest_ns, demands.issue_ns);
@@ -384,10 +375,11 @@ static struct demands demands_of(const struct kvc_composed_config *config,
                                  const struct kvc_composed_mix *any_mix, double per_ns, bool just)
 {
     const struct kvc_composed_mix at = at_rate(config, any_mix, per_ns), *mix = &at;
-    double requests = batch_requests(config, per_ns / config->pipelines), most = batch_most(config);
+    double requests = kvc_composed_batch_requests(config, per_ns / config->pipelines),
+           most = kvc_composed_batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
-    double comes =
-        fmin(mix->together, waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns);
+    double comes = fmin(mix->together, waiting_requests(config, mix) +
+                                           kvc_composed_batch_time_ns(config) / demands.joins_ns);
     if (requests < most && comes > requests) { /* Clients that are answered together come together. */
         const struct demands together = demands_with(config, mix, per_ns, fmin(comes, most));
         /* Answers that take longer than a cycle spread their clients over the cycles. */
@@ -398,7 +390,7 @@ static struct demands demands_of(const struct kvc_composed_config *config,
     }
     double left = left_for_batches(&demands, per_ns);
     if (requests < most && left < -rounding_frac) {
-        double joined = waiting_requests(config, mix) + batch_time_ns(config) / demands.joins_ns;
+        double joined = waiting_requests(config, mix) + kvc_composed_batch_time_ns(config) / demands.joins_ns;
         most = fmax(fmin(most, joined), requests);
         demands = demands_with(config, mix, per_ns, most);
         struct kvc_bracket bracket = {log(requests), left, log(most), left_for_batches(&demands, per_ns)};
@@ -456,15 +448,21 @@ static double capacity_of(const struct kvc_composed_config *config, const struct
 static bool has_grown(const struct kvc_composed_config *config, double requests, double per_ns)
 {
     static const double rounding = 1.001;
-    return requests > rounding * batch_requests(config, per_ns / config->pipelines);
+    return requests > rounding * kvc_composed_batch_requests(config, per_ns / config->pipelines);
 }
 
 /* Returns for how long the first request of a batch waits for the last one. Where batches have grown,
  * requests also wait for a free one, and none waits longer than from one batch to the next. */
-static double batch_wait_ns(const struct kvc_composed_config *config, double requests, double per_ns)
+static double batch_wait_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                            const struct demands *demands, double per_ns)
 {
     const struct kvc_composed_batch_options *batch = &config->options->batch;
-    double fill_ns = requests / (per_ns / config->pipelines);
+    double requests = demands->requests, fill_ns = requests / (per_ns / config->pipelines);
+    if (kvc_composed_closes_idle(
+            config, requests)) { /* Frames that come at random, and find none under way, do not wait. */
+        double frames = demands->round_ns * requests / fill_ns / mix->frame.requests;
+        return demands->round_ns * frames / (frames + exp(-frames));
+    }
     if (has_grown(config, requests, per_ns)) {
         return fill_ns;
     }
@@ -488,7 +486,9 @@ static double sizes_cv2(const struct kvc_composed_config *config, const struct k
 {
     double frames = fmax(demands->requests / mix->frame.requests, 1);
     bool even = config->batched == config->stages || mix->clients_wait ||
-                demands->requests >= batch_most(config) || has_grown(config, demands->requests, per_ns);
+                demands->requests >= kvc_composed_batch_most(config) ||
+                kvc_composed_closes_idle(config, demands->requests) ||
+                has_grown(config, demands->requests, per_ns);
     return even ? 0 : config->options->batch.every_ns > 0 ? 1 / frames : (frames - 1) / (frames * frames);
 }
 
@@ -498,7 +498,8 @@ static bool has_cycles(const struct kvc_composed_config *config, const struct kv
                        const struct demands *demands)
 {
     bool closed = mix->clients_wait && !mix->saturates;
-    return closed && demands->requests < batch_most(config) && config->options->batch.timeout_ns <= 0;
+    return closed && demands->requests < kvc_composed_batch_most(config) &&
+           config->options->batch.every_ns > 0 && config->options->batch.timeout_ns <= 0;
 }
 
 /* Returns how long the mean batch waits for those of other pipelines that a scheduler closes at the same
@@ -522,11 +523,12 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
     double fixed_ns = 2 * config->path_ns + mix->frame.wait_ns, fill_ns = 0, spread_ns = 0;
     double larger = 1 + sizes_cv2(config, mix, demands, per_ns);
     for (uint32_t i = 0; i < config->stages; i++) {
-        bool in_batch = i >= config->batched,
+        bool in_batch = i >= config->batched && i < config->apart,
              grows = in_batch && kvc_composed_has_cores(config->stage[i].place);
         double stage_ns = demands->stage_ns[i] * (grows ? larger : 1);
         if (i == answers) {
-            spread_ns = stage_ns;
+            fixed_ns += stage_ns / demands->requests;
+            spread_ns = stage_ns - stage_ns / demands->requests;
         } else if (i == last && wire && in_batch) { /* The last frame leaves after the others. */
             fixed_ns += stage_ns / demands->requests * fmin(config->frame_mean, demands->requests);
         } else if (kvc_composed_is_storage(
@@ -540,7 +542,8 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
         spread_ns = fmax(spread_ns, demands->stage_ns[last]);
     }
     if (config->batched < config->stages) {
-        fill_ns = batch_wait_ns(config, demands->requests, per_ns);
+        fill_ns = batch_wait_ns(config, mix, demands, per_ns);
+        spread_ns += (demands->requests - 1) * demands->next_ns;
         bool first = larger > 1 && config->options->batch.every_ns <= 0; /* Its frame waits for all of it. */
         fixed_ns += first ? fill_ns / 2 * fmin(mix->frame.requests / demands->requests, 1) : 0;
     }
@@ -551,9 +554,13 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
         double cycles = kvc_composed_cycles(back_ns / every_ns, spread_ns / every_ns);
         return (struct way){floor(cycles) * every_ns - think_ns, 2 * (cycles - floor(cycles)) * every_ns, 0};
     }
-    if (mix->clients_wait && demands->requests < batch_most(config)) {
+    if (mix->clients_wait &&
+        kvc_composed_closes_idle(config, demands->requests)) { /* All wait until all are answered. */
+        return (struct way){fixed_ns + spread_ns, 0, held_ns};
+    }
+    if (mix->clients_wait && demands->requests < kvc_composed_batch_most(config)) {
         fill_ns = kvc_composed_closing_ns(config, demands->requests, mix->together, fixed_ns + spread_ns,
-                                          fmin(fill_ns, batch_time_ns(config)));
+                                          fmin(fill_ns, kvc_composed_batch_time_ns(config)));
         /* Who is answered together asks together, and waits until time closes the batch. */
         return (struct way){fixed_ns + fill_ns, spread_ns, held_ns};
     }
@@ -666,7 +673,8 @@ static void add_queues(struct kvc_composed_network *network, const struct kvc_sc
     bool keeps = mix->clients_wait && config->options->spread != KVC_COMPOSED_BY_KEY;
     for (uint32_t i = 0; i < config->stages; i++) {
         const struct kvc_composed_pool *pool = &config->pool[config->stage[i].pool];
-        bool waits = pool->takes_all ? !config->stage[i].options->background : i < config->batched;
+        bool waits = pool->takes_all ? !config->stage[i].options->background
+                                     : i < config->batched || i >= config->apart;
         if (!waits || pool->place == KVC_COMPOSED_FLASH) {
             continue;
         }
@@ -702,14 +710,14 @@ static struct kvc_composed_batches batches_of(const struct kvc_composed_config *
                                               const struct kvc_composed_mix *mix,
                                               const struct demands *demands, double per_ns)
 {
-    struct kvc_composed_batches batches = {
-        .per_ns = per_ns,
-        .requests = demands->requests,
-        .frame_requests = mix->frame.requests,
-        .in_flight = mix->in_flight,
-        .by_time = demands->requests<batch_most(config), .grow = demands->requests> 1.001 *
-                   batch_requests(config, per_ns / config->pipelines)};
-    for (uint32_t i = config->batched; i < config->stages; i++) {
+    struct kvc_composed_batches batches = {.per_ns = per_ns,
+                                           .requests = demands->requests,
+                                           .frame_requests = mix->frame.requests,
+                                           .in_flight = mix->in_flight,
+                                           .by_time = demands->requests < kvc_composed_batch_most(config),
+                                           .grow = has_grown(config, demands->requests, per_ns) ||
+                                                   kvc_composed_closes_idle(config, demands->requests)};
+    for (uint32_t i = config->batched; i < config->apart; i++) {
         batches.busy_ns[i] = demands->busy_ns[i] * demands->requests;
         batches.jobs[i] = demands->jobs[i];
     }
@@ -753,24 +761,6 @@ static double waiting_rate(const struct kvc_scenario *scenario, const struct kvc
 {
     struct sought sought = {kvc_composed_config_of(scenario), mix, NAN, think_ns, scenario};
     return rate_of(clients_left, &sought, capacity);
-}
-
-double kvc_composed_window_ns(const struct kvc_scenario *scenario)
-{
-    static const double shortest_ns = 100e3, longest_ns = 2e6, batches = 3, saturated_mops = 5;
-    const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_composed_batch_options *batch = &config->options->batch;
-    double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
-    double batch_ns = 0;
-    if (config->batched < config->stages) {
-        batch_ns = batch_most(config) * (double)config->pipelines /
-                   (isfinite(rate_mops) ? rate_mops : saturated_mops) * 1e3;
-        batch_ns = batch->timeout_ns > 0 ? fmin(batch_ns, batch->timeout_ns) : batch_ns;
-        batch_ns = batch->every_ns > 0 ? fmin(batch_ns, batch->every_ns) : batch_ns;
-    }
-    double window_ns = fmin(fmax(batches * batch_ns, shortest_ns), longest_ns);
-    window_ns = fmin(window_ns, kvc_phases_window_ns(&scenario->workload));
-    return scenario->run.duration_ns > 0 ? fmin(window_ns, scenario->run.duration_ns) : window_ns;
 }
 
 /* By which share of it the capacity may be too low: saturated simulations of random compositions served at

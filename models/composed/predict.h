@@ -8,7 +8,4 @@
 enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct kvc_result *result,
                                      struct kvc_diag *diag);
 
-/* Returns the length of a window of the recorder, which does not depend on the speed of devices [ns]. */
-double kvc_composed_window_ns(const struct kvc_scenario *scenario);
-
 #endif

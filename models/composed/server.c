@@ -5,6 +5,7 @@
 
 #include "models/composed/answers.h"
 #include "models/composed/flow/frames.h"
+#include "models/composed/flow/later.h"
 #include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/prices.h"
@@ -25,6 +26,7 @@ static struct kvc_composed_job *job_of(const struct kvc_composed_server *server,
 /* ---- answers ---- */
 
 static void end_batch(struct kvc_composed_server *server, uint32_t pipeline, uint8_t buffer, double now_ns);
+static void close_idle(struct kvc_composed_server *server, uint32_t pipeline, double now_ns);
 
 /* Answers a job, see models/composed/answers.h, and frees it. */
 static void answer(struct kvc_composed_server *server, uint32_t number, double began_ns, double ended_ns,
@@ -32,11 +34,11 @@ static void answer(struct kvc_composed_server *server, uint32_t number, double b
 {
     struct kvc_composed_job *job = job_of(server, number);
     uint32_t pipeline = job->pipeline;
-    bool is_batch = job->is_batch;
+    bool of_batch = job->is_batch || job->is_apart;
     uint8_t buffer = job->buffer;
     double answered_ns = kvc_composed_answer(server, job, began_ns, ended_ns, before_ns, after_ns);
     kvc_composed_free_job(server, number);
-    if (is_batch) {
+    if (of_batch) {
         end_batch(server, pipeline, buffer, ended_ns);
     }
     kvc_composed_send_frames(server, answered_ns);
@@ -60,7 +62,7 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     struct kvc_composed_job *job = job_of(server, number);
-    bool is_batch = job->is_batch;
+    bool of_batch = job->is_batch || job->is_apart;
     uint8_t buffer = job->buffer;
     uint32_t pipeline = job->pipeline;
     job->is_refused = server->config->stage[stage].options->full == KVC_COMPOSED_REFUSE;
@@ -70,7 +72,7 @@ static void drop(struct kvc_composed_server *server, uint32_t number, uint32_t s
         return;
     }
     kvc_composed_free_job(server, number);
-    if (is_batch) {
+    if (of_batch) {
         end_batch(server, pipeline, buffer, now_ns);
     }
 }
@@ -137,6 +139,7 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
             leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
         }
+        close_idle(server, pipeline, now_ns);
     } else {
         struct kvc_composed_station *to = kvc_composed_station_of(server, next, job->pipeline);
         const struct kvc_composed_fixed *fixed = &server->fixed[next];
@@ -273,14 +276,6 @@ static void count_work(struct kvc_composed_server *server, const struct kvc_comp
     server->traffic[stage].work_ns += work_ns;
 }
 
-/* Adds what lost jobs have evicted to a job whose evicted items leave the index. */
-static void take_evicted(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t does)
-{
-    if ((does & KVC_COMPOSED_ERASE) != 0 && server->evicted->evicted_count > 0) {
-        kvc_composed_job_take_evicted(job, server->evicted);
-    }
-}
-
 /* Lets a job ask storage, or another node. It goes on at once if there is nothing to wait for. */
 static void ask_storage(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
@@ -344,7 +339,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
         begin_on_storage(server, number, stage, now_ns);
         return;
     }
-    take_evicted(server, whole, at->does);
+    kvc_composed_take_lost(server, whole, at->does);
     if (at->does != 0) {
         kvc_composed_execute(&server->structures, whole, at->does, is_later ? &job->later.writes : NULL, true,
                              &touched);
@@ -487,9 +482,8 @@ static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t
     kvc_composed_job_split(job, server->moves, job_of(server, *others));
     kvc_composed_job_count(job, config);
     kvc_composed_job_count(job_of(server, *others), config);
-    if (job->is_batch) {
+    if (job->is_batch || job->is_apart) {
         server->pipeline[job->pipeline].parts[job->buffer]++;
-        job_of(server, *others)->buffer = job->buffer;
     }
     return true;
 }
@@ -504,29 +498,6 @@ static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_
     pass_on(server, NULL, number, last, now_ns, 0);
 }
 
-/* Keeps the inserts and erases of a job for a stage that does them later. Returns whether they are due. */
-static bool keep_writes(struct kvc_composed_server *server, uint32_t number, uint32_t stage)
-{
-    struct kvc_composed_job *job = job_of(server, number);
-    const struct kvc_composed_stage_options *options = server->config->stage[stage].options;
-    struct kvc_composed_later *later = &server->pipeline[job->pipeline].later[stage];
-    struct kvc_composed_counts counts;
-    take_evicted(server, job, server->config->stage[stage].does);
-    kvc_composed_execute(&server->structures, job, server->config->stage[stage].does, &later->writes, false,
-                         &counts);
-    kvc_composed_counts_add(&later->counts, &job->counts, 1);
-    return ++later->batches == options->every;
-}
-
-/* Hands what is due over to the job with which the stage does it. */
-static void hand_over(struct kvc_composed_server *server, uint32_t number, uint32_t stage)
-{
-    struct kvc_composed_job *job = job_of(server, number);
-    struct kvc_composed_later *later = &server->pipeline[job->pipeline].later[stage], due = *later;
-    *later = (struct kvc_composed_later){.writes = job->later.writes}; /* Its arrays are used again. */
-    job->later = due;
-}
-
 /* Queues the work of a stage in the background, which goes on without the job. */
 static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
@@ -535,7 +506,7 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
     job_of(server, ghost)->pipeline = pipeline;
     job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
     job_of(server, ghost)->ready_ns = job_of(server, number)->ready_ns;
-    hand_over(server, ghost, stage);
+    kvc_composed_hand_over(server, ghost, stage);
     server->pipeline[pipeline].ghosts[stage]++;
     struct kvc_composed_station *station = kvc_composed_station_of(server, stage, pipeline);
     kvc_composed_queue(server, station, ghost, stage);
@@ -545,7 +516,7 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
 /* Lets a job leave its work to a stage in the background, and go on. */
 static void leave_work(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
-    if (keep_writes(server, number, stage)) {
+    if (kvc_composed_keep_writes(server, number, stage)) {
         leave_ghost(server, number, stage, now_ns);
     }
     pass_by(server, number, stage, now_ns);
@@ -619,12 +590,31 @@ static void split_work(struct kvc_composed_server *server, uint32_t number, uint
     }
 }
 
+/* Lets each request of a batch come to a stage by itself. */
+static void come_apart(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
+{
+    struct kvc_composed_job *batch = job_of(server, number);
+    uint32_t count = batch->rows->count;
+    server->pipeline[batch->pipeline].parts[batch->buffer] += count - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t one = kvc_composed_new_job(server, false);
+        kvc_composed_job_take_apart(job_of(server, one), batch, i);
+        kvc_composed_job_count(job_of(server, one), server->config);
+        arrive(server, one, stage, now_ns);
+    }
+    kvc_composed_free_job(server, number);
+}
+
 static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     const struct kvc_composed_config *config = server->config;
     uint32_t others;
     if (server->fixed[stage].is_straight) {
         queue_job(server, number, stage, now_ns);
+        return;
+    }
+    if (stage == config->apart && job_of(server, number)->is_batch) {
+        come_apart(server, number, stage, now_ns);
         return;
     }
     if (stage == config->batched && !job_of(server, number)->is_batch) {
@@ -660,11 +650,11 @@ static void enter(struct kvc_composed_server *server, uint32_t number, uint32_t 
         return;
     }
     if (options->every > 1) {
-        if (!keep_writes(server, number, stage)) {
+        if (!kvc_composed_keep_writes(server, number, stage)) {
             pass_by(server, number, stage, now_ns);
             return;
         }
-        hand_over(server, number, stage);
+        kvc_composed_hand_over(server, number, stage);
     }
     if (server->fixed[stage].answers_by_wire) {
         answer_at_once(server, number, stage, now_ns);
@@ -689,6 +679,17 @@ static void close_batch(struct kvc_composed_server *server, struct kvc_composed_
     kvc_composed_job_mark(job, now_ns);
     job->ready_ns = now_ns;
     arrive(server, number, server->config->batched, now_ns);
+}
+
+/* Closes what has come to a pipeline while it was busy, if no other batch is under way. */
+static void close_idle(struct kvc_composed_server *server, uint32_t number, double now_ns)
+{
+    const struct kvc_composed_batch_options *batch = &server->config->options->batch;
+    struct kvc_composed_pipeline *pipeline = &server->pipeline[number];
+    if (batch->while_busy && pipeline->open != NULL && pipeline->open->rows->count > 0 &&
+        (uint64_t)__builtin_popcountll(pipeline->free_buffers) + 1 == batch->buffers) {
+        close_batch(server, pipeline, now_ns);
+    }
 }
 
 static bool open_batch(struct kvc_composed_server *server, uint32_t number, double now_ns)
@@ -776,6 +777,7 @@ static void end_batch(struct kvc_composed_server *server, uint32_t number, uint8
         }
     }
     pipeline->joins = false;
+    close_idle(server, number, now_ns);
 }
 
 /* ---- the GPU ---- */

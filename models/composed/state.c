@@ -147,7 +147,7 @@ uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
     }
     struct kvc_composed_job *job = server->job[number];
     job->rows->count = job->kept_count = job->evicted_count = job->marks = job->answered = 0;
-    job->knows_outcome = job->is_ghost = job->is_part = job->is_refused = false;
+    job->knows_outcome = job->is_ghost = job->is_part = job->is_refused = job->is_apart = false;
     job->parts = job->port = 0;
     job->steal_ns = 0;
     job->alike = 0;

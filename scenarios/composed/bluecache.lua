@@ -7,6 +7,8 @@ return {
     kind = "composed", outstanding = 1024,
     index = { kernel = "bluecache", memory = "card", size = "64MiB" },
     values = { kernel = "log", memory = "flash", size = "1GiB" },
+    -- The host collects requests in a DMA segment of 8 KiB until those before them are answered, and sends full ones at once.
+    batch = { count = 146, while_busy = true, buffers = 16, apart = "search" },
     stages = {
       { name = "to the card", on = "pcie.down", bytes = 24 + 32 },
       -- Accesses to random places of the memory take 50 ns, one after another (bluecache.hw.dram.rand): the bucket is read, and its

@@ -411,7 +411,8 @@ static uint32_t branches_of(const struct kvc_composed_config *config, uint32_t s
     if (kvc_composed_is_away(config->stage[stage].place)) { /* It works on single requests. */
         return 0;
     }
-    for (uint32_t i = stage < config->batched ? 0 : config->batched; i < stage; i++) {
+    uint32_t first = stage < config->batched ? 0 : stage < config->apart ? config->batched : config->apart;
+    for (uint32_t i = first; i < stage; i++) {
         branches |= config->stage[i].when != 0 && is_for(config, i, kind) ? 1u << i : 0;
     }
     return branches;

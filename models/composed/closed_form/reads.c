@@ -50,6 +50,24 @@ struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *
     return kvc_latency_wait_of(&random, &chips);
 }
 
+double kvc_composed_meet_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                            double requests)
+{
+    const struct kvc_flash *flash = config->flash;
+    if (!config->on_flash || config->apart == config->stages) {
+        return 0;
+    }
+    const struct kvc_flash_load load = kvc_composed_mix_flash(config, mix);
+    double carry_ns = kvc_flash_transfer_ns(flash, load.read_bytes), longest_ns = 0;
+    const double among[] = {kvc_flash_chips(flash), kvc_flash_channels(flash)};
+    const double ns[] = {flash->read_ns + carry_ns, carry_ns};
+    for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
+        double mean = requests * load.reads / among[i], most = mean + sqrt(2 * mean * log(among[i]));
+        longest_ns = fmax(longest_ns, fmax(most - 1, 0) * ns[i]);
+    }
+    return longest_ns;
+}
+
 void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                             const struct kvc_composed_mix *mix, double per_ns)
 {

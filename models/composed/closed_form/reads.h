@@ -19,6 +19,12 @@ struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *c
 struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *config,
                                               const struct kvc_flash_load *load, double per_ns);
 
+/* Returns for how long the last request of a batch that comes apart waits for reads of the others, at the
+ * chip or the channel that has most of them, which are chosen at random (Raab and Steger, "Balls into Bins",
+ * RANDOM 1998, theorem 1) [ns]. */
+double kvc_composed_meet_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                            double requests);
+
 /* Adds the queues of chips and channels. */
 void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
                             const struct kvc_composed_mix *mix, double per_ns);

@@ -8,8 +8,8 @@ uint32_t kvc_composed_answers_of(const struct kvc_composed_config *config)
     bool wire = config->stage[last].place == KVC_COMPOSED_NIC_TX;
     uint32_t fills = wire && last > 0 ? last - 1 : last;
     const struct kvc_composed_stage *stage = &config->stage[fills];
-    bool spreads =
-        kvc_composed_has_cores(stage->place) && fills >= config->batched && stage->first == stage->last;
+    bool spreads = kvc_composed_has_cores(stage->place) && fills >= config->batched &&
+                   fills < config->apart && stage->first == stage->last;
     return spreads ? fills : config->stages;
 }
 
@@ -88,7 +88,8 @@ static struct pool_jobs jobs_of(const struct kvc_composed_config *config,
                                 const struct kvc_composed_batches *batches, uint32_t pool)
 {
     double jobs = 0, busy_ns = 0, square_ns2 = 0, waits = 0;
-    bool has_more = (config->pool[pool].stages & ((1u << config->batched) - 1)) != 0;
+    uint32_t of_batches = (1u << config->apart) - (1u << config->batched);
+    bool has_more = (config->pool[pool].stages & ~of_batches) != 0;
     double vary = batches->by_time ? batches->frame_requests / batches->requests : 0;
     for (uint32_t i = config->batched; i < config->stages; i++) {
         if (config->stage[i].pool != pool || batches->jobs[i] <= 0) {

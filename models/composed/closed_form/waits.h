@@ -37,7 +37,8 @@ struct kvc_composed_batches {
     double frame_requests; /* Requests of a frame. */
     double in_flight;      /* Requests that clients keep in a socket; infinity: an open load. */
     bool by_time;          /* They close by time. */
-    bool grow; /* They have grown until the servers keep up, so that these always have the next one. */
+    bool grow; /* They have grown until the servers keep up, so that these always have the next one, or only
+                  one is under way. */
     double busy_ns[KVC_COMPOSED_STAGES_MAX]; /* By stage: time of its servers for a batch [ns]. */
     double jobs[KVC_COMPOSED_STAGES_MAX];    /* By stage: jobs for a batch, at most 1. */
 };

@@ -33,8 +33,9 @@ static bool is_straight(const struct kvc_composed_config *config, uint32_t stage
     const struct kvc_composed_stage *at = &config->stage[stage];
     const struct kvc_composed_stage_options *options = at->options;
     bool answers = stage + 1 == config->stages && at->place == KVC_COMPOSED_NIC_TX;
-    return stage != config->batched && at->when == 0 && at->after == stage && at->first == at->last &&
-           !options->background && options->every <= 1 && !options->shared && !answers;
+    return stage != config->batched && stage != config->apart && at->when == 0 && at->after == stage &&
+           at->first == at->last && !options->background && options->every <= 1 && !options->shared &&
+           !answers;
 }
 
 void kvc_composed_open_fixed(struct kvc_composed_server *server)

@@ -70,7 +70,8 @@ struct composition {
     double admit;
     const char *spread;
     uint32_t batched; /* Stage in front of which batches form; `stages`: none. */
-    uint32_t count, buffers;
+    uint32_t count, buffers, apart;
+    bool while_busy;
     uint32_t outstanding; /* Of each pipeline; 0: not stated. */
     double bytes, timeout_ns, every_ns;
     double keys, key_bytes, value_bytes, get, set, del;
@@ -670,6 +671,26 @@ static void draw_kernels(struct kvc_rng *rng, struct composition *drawn)
     }
 }
 
+/* Lets some batches close when those before them are answered, and some come apart. */
+static void draw_closing(uint64_t seed, struct composition *drawn)
+{
+    struct kvc_rng rng;
+    kvc_rng_init(&rng, seed, "composition closing", 0);
+    drawn->apart = drawn->stages;
+    if (drawn->batched == drawn->stages || !happens(&rng, 0.3)) {
+        return;
+    }
+    drawn->while_busy = happens(&rng, 0.7);
+    drawn->buffers += drawn->while_busy && drawn->buffers == 1;
+    if (drawn->while_busy && happens(&rng, 0.8)) {
+        drawn->timeout_ns = drawn->every_ns = 0;
+    }
+    uint32_t apart = drawn->batched + 1 + (uint32_t)kvc_rng_below(&rng, drawn->stages);
+    if (apart < drawn->stages && !drawn->stage[apart].is_beside) {
+        drawn->apart = apart;
+    }
+}
+
 static void draw(uint64_t seed, struct composition *drawn)
 {
     static const char *const spreads[] = {"connections", "turns", "keys"};
@@ -695,6 +716,7 @@ static void draw(uint64_t seed, struct composition *drawn)
     fit_cores(drawn);
     draw_order(seed, drawn);
     draw_ports(seed, drawn);
+    draw_closing(seed, drawn);
     drawn->spread = spreads[kvc_rng_below(&rng, 3)];
     drawn->per_frame = strcmp(drawn->spread, "keys") == 0 || happens(&rng, 0.2) ? 1
                        : happens(&rng, 0.5)                                     ? 8
@@ -906,6 +928,12 @@ static void put_system(struct writer *writer, const struct composition *drawn,
         }
         if (drawn->every_ns > 0) {
             put(writer, ", every = \"%.0fns\"", drawn->every_ns);
+        }
+        if (drawn->while_busy) {
+            put(writer, ", while_busy = true");
+        }
+        if (drawn->apart < drawn->stages) {
+            put(writer, ", apart = \"s%u\"", drawn->apart);
         }
         put(writer, " },\n");
     }

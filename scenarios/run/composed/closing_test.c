@@ -1,0 +1,58 @@
+/* Batches of composed stores that close when those before them are answered, and that come apart. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "scenarios/run/laws_fixture.h"
+
+/* Returns the mean latency of a store whose stages stand between the ports, simulated or predicted [us]. */
+static double mean_us(const char *batch, const char *stages, double mops, bool predicts)
+{
+    struct kvc_outcome *outcome = kvc_laws_answer(
+        kvc_laws_load("return { system = { kind = 'composed', batch = { before = 'a', %s }, stages = {\n"
+                      "  { name = 'receive', on = 'nic.rx' },\n%s\n"
+                      "  { name = 'send', on = 'nic.tx' } } },\n"
+                      "node = { sockets = 1 }, workload = { keys = 1e4, get = 1, set = 0, per_frame = 1,\n"
+                      "  arrival = { poisson_mops = %g } },\n"
+                      "run = { duration = '20ms', warmup = '1ms' } }\n",
+                      batch, stages, mops),
+        predicts);
+    double us = kvc_laws_value(outcome, "latency_mean_us");
+    kvc_outcome_free(outcome);
+    return us;
+}
+
+/* Requests come at any time while a batch is under way, and wait for its end. */
+Test(composition_closing, waits_for_half_of_the_batch_before)
+{
+    static const char *stage = "{ name = 'a', on = 'cpu', ns = 10000, per = 'batch' },\n"
+                               "{ name = 'b', on = 'cpu', ns = 1 },",
+                      *batch = "while_busy = true,";
+    double alone = mean_us(batch, stage, 1e-3, false), busy = mean_us(batch, stage, 2, false);
+    cr_expect_float_eq(busy - alone, 5, 0.2, "%.4g us, %.4g alone", busy, alone);
+    for (double mops = 0.02; mops < 10; mops *= 5) {
+        double simulated = mean_us(batch, stage, mops, false), predicted = mean_us(batch, stage, mops, true);
+        cr_expect_float_eq(predicted / simulated, 1, 0.02, "%.4g us simulated, %.4g predicted with %g Mops",
+                           simulated, predicted, mops);
+    }
+}
+
+/* A full batch goes while others are under way, as far as there are buffers. */
+Test(composition_closing, lets_full_batches_go)
+{
+    static const char *stage = "{ name = 'a', on = 'cpu', cores = 4, ns = 10000, per = 'batch' },";
+    double waits = mean_us("while_busy = true,", stage, 2, false),
+           goes = mean_us("while_busy = true, count = 8, buffers = 5,", stage, 2, false);
+    cr_expect_lt(goes, waits - 2, "%.4g us, %.4g without full batches", goes, waits);
+}
+
+/* Of eight requests that a core serves one after the other, the first ones need not wait for the last one. */
+Test(composition_closing, answers_requests_one_by_one)
+{
+    static const char *stages = "{ name = 'a', on = 'cpu', ns = 100, per = 'batch' },\n"
+                                "{ name = 'b', on = 'cpu', ns = 1000 }, { name = 'c', on = 'cpu', ns = 1 },";
+    for (int predicts = 0; predicts < 2; predicts++) {
+        double whole = mean_us("count = 8,", stages, 0.1, predicts != 0),
+               apart = mean_us("count = 8, apart = 'b',", stages, 0.1, predicts != 0);
+        cr_expect_float_eq(whole - apart, 3.5, 0.2, "%.4g us, %.4g one by one", whole, apart);
+    }
+}
