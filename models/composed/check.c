@@ -707,6 +707,14 @@ static enum kvc_status check_cores(const struct kvc_composed_config *config, enu
     return KVC_OK;
 }
 
+static enum kvc_status check_stalls(const struct kvc_composed_config *config, const struct kvc_node *node,
+                                    struct kvc_diag *diag)
+{
+    return node->stall_count == 0 || works_on(config, KVC_COMPOSED_CPU)
+               ? KVC_OK
+               : FAIL("node.stalls: found some, but no stage works on cpu; allowed: none");
+}
+
 /* Devices of a card, and what needs or excludes them. */
 static enum kvc_status check_card(const struct kvc_composed_config *config, struct kvc_diag *diag)
 {
@@ -858,6 +866,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_cores(config, KVC_COMPOSED_CPU, config->cpu, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_stalls(config, &scenario->node, diag);
     }
     if (status == KVC_OK) {
         status = check_card(config, diag);

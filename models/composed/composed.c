@@ -12,6 +12,7 @@
 #include "models/composed/pipeline.h"
 #include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
+#include "models/composed/flow/stalls.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
 #include "models/composed/server.h"
@@ -53,7 +54,8 @@ struct sums {
     struct kvc_index_stats index, hot_index;
     struct kvc_megakv_slab_stats slab, hot_slab;
     double stage_requests[KVC_COMPOSED_STAGES_MAX], stage_wait_ns[KVC_COMPOSED_STAGES_MAX];
-    double flash_reads, flash_programs, gpu_ns;
+    double flash_reads, flash_programs, gpu_ns, stalled_ns;
+    uint32_t cores; /* That meet stalls. */
 };
 
 struct simulation {
@@ -195,6 +197,9 @@ static void count(void *data, bool begins)
             sums->stage_wait_ns[j] += server->traffic[j].wait_ns;
         }
         sums->gpu_ns += simulation->users[i].gpu_ns;
+        uint32_t cores;
+        sums->stalled_ns += kvc_composed_stalls_sum_ns(server, &cores);
+        sums->cores += cores;
         sums->flash_reads += (double)server->storage.flash.engine.reads;
         sums->flash_programs += (double)server->storage.flash.engine.programs;
         if (shard != NULL) {
@@ -209,6 +214,7 @@ static void count(void *data, bool begins)
             sums->hot_slab.evicted += shard->slab_stats.evicted;
         }
     }
+    kvc_stalls_sample(&simulation->scenario->node, sums->stalled_ns, &simulation->replica.recorder);
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
     struct kvc_ratio ratio[2 * KVC_COMPOSED_STAGES_MAX];
     for (uint32_t i = 0; i < config->stages; i++) {
@@ -471,6 +477,9 @@ static void report_metrics(void *state, struct kvc_result *result)
         hots += (double)simulation->users[i].server.hots;
     }
     report_kernel(simulation, &result->kernel);
+    kvc_stalls_report(simulation->scenario, &simulation->replica.recorder,
+                      simulation->last.stalled_ns - simulation->first.stalled_ns, simulation->last.cores,
+                      result);
     if (config->on_flash) {
         kvc_metrics_set(&result->model, "flash_reads",
                         simulation->last.flash_reads - simulation->first.flash_reads);
@@ -720,6 +729,7 @@ const struct kvc_model kvc_composed_model = {
     .takes_policy = true,
     .takes_memory_state = true,
     .takes_phases = true,
+    .takes_stalls = true,
     .takes_tenants = true,
     .key_bytes_most = KVC_MEGAKV_SLAB_KEY_MAX,
     .devices = devices,

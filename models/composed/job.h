@@ -69,6 +69,7 @@ struct kvc_composed_job {
     double filled_ns;                        /* When its latest answers were filled [ns]. */
     double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */
     double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
+    uint32_t core;                           /* With stalls: number of the server that serves it. */
     uint32_t port;                           /* Number of the port that carries its responses. */
     double share[KVC_COMPOSED_SHARED]; /* Rates of its work for the shared devices while it is served. */
     uint32_t shares;                   /* A bit for each of them that works for it. */

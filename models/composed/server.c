@@ -11,6 +11,7 @@
 #include "models/composed/flow/prices.h"
 #include "models/composed/flow/receive.h"
 #include "models/composed/flow/shared.h"
+#include "models/composed/flow/stalls.h"
 #include "models/composed/flow/stations.h"
 #include "sim/base/array.h"
 #include "sim/base/clock.h"
@@ -375,9 +376,10 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
                               &(struct kvc_gpu_stream_job){.kernel = price->cost.kernel});
         return;
     }
-    kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
     count_work(server, station, stage, busy_ns);
     server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? core_ns : busy_ns;
+    busy_ns += kvc_composed_stalls_begin(server, job, stage, now_ns, busy_ns);
+    kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
     if (server->fixed[stage].streams_out && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, busy_ns);
     }
@@ -881,6 +883,7 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
             bool core = kvc_composed_has_cores(at->place);
             count_work(server, &server->station[job->station], event->unit, wait_ns);
             server->place_ns[at->place] += core ? wait_ns * server->config->pool[at->pool].cores : 0;
+            wait_ns += kvc_composed_stalls_go_on(server, job, now_ns, wait_ns);
             kvc_events_add(&server->events, now_ns + wait_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
             break;
         }
@@ -930,6 +933,7 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
     kvc_composed_open_fixed(server);
     kvc_composed_receive_open(server);
     kvc_composed_phases_open(server);
+    kvc_composed_stalls_open(server);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
         kvc_events_add(&server->events, config->options->batch.every_ns, KVC_COMPOSED_CYCLES, 0, 0);

@@ -120,6 +120,8 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     kvc_gpu_streams_free(server->gpu);
     kvc_rss_close(server->rss);
     free(server->job);
+    free(server->stalls);
+    free(server->free_ns);
     free(server->phase);
     free(server->price);
     free(server->station);

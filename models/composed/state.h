@@ -16,6 +16,7 @@
 #include "sim/devices/nic.h"
 #include "sim/run/answers.h"
 #include "sim/run/replica.h"
+#include "sim/run/stalls.h"
 #include "sim/workload/source/source.h"
 
 /* A queue and its servers: a pool of the configuration, in one pipeline or in the socket. */
@@ -28,6 +29,8 @@ struct kvc_composed_station {
     struct kvc_ring queue[KVC_COMPOSED_PRIORITIES]; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
     uint32_t first_stream; /* GPU: number of its first stream. */
+    uint32_t first_thread; /* With stalls: number of its first hardware thread in the socket, */
+    double *free_ns;       /* and when each of its servers has finished the work that it was given [ns]. */
     uint64_t free_streams[2]; /* GPU: a bit for each of its streams that is idle. */
 };
 
@@ -149,6 +152,8 @@ struct kvc_composed_server {
     uint32_t ports;       /* Receiving ports whose queue nobody sees; 0: frames queue for the first stage. */
     double *port_free_ns; /* By port: when it will have taken its frames [ns]. */
     uint32_t turn;        /* The next pipeline. */
+    struct kvc_stalls *stalls; /* By core; NULL: there are none. */
+    double *free_ns;           /* Those of all stations. */
     struct kvc_rng routes;
     double route_frac[KVC_COMPOSED_ROUTES_MAX]; /* Shares of the routes, which a policy may change. */
     /* By enum kvc_composed_shared. Behind the wire come those of the other ports, if each has its own. */

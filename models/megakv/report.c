@@ -9,7 +9,7 @@
 
 enum { RATIOS_MAX = 8 /* Quotients of the store's counters. */ };
 
-static const double lost_keys_frac = 0.001, few_stalls = 10; /* Fewer of a kind leave the tail to chance. */
+static const double lost_keys_frac = 0.001;
 
 /* Returns the means by batch of a value that the result has. */
 static struct kvc_batch_means *batch_means_of(struct kvc_result *result, const char *name)
@@ -228,8 +228,7 @@ static void count_queries(const struct kvc_megakv_simulation *simulation, uint64
     }
 }
 
-/* Samples the stalls of all cores, as a fraction of the time of one core (kvc_watched_stalled_frac). */
-static void sample_stalls(struct kvc_megakv_simulation *simulation, bool begins, double now_ns)
+static void sample_stalls(struct kvc_megakv_simulation *simulation, bool begins)
 {
     double sum_ns = 0;
     const struct kvc_megakv_core *core;
@@ -239,10 +238,7 @@ static void sample_stalls(struct kvc_megakv_simulation *simulation, bool begins,
         }
     }
     *(begins ? &simulation->first_stalled_ns : &simulation->last_stalled_ns) = sum_ns;
-    const struct kvc_ratio ratio = {"model", NULL, "stalled_frac", sum_ns, now_ns, KVC_RATIO_OF_ENGINE};
-    if (simulation->scenario->node.stall_count > 0) {
-        kvc_recorder_sample(&simulation->replica.recorder, &ratio, 1);
-    }
+    kvc_stalls_sample(&simulation->scenario->node, sum_ns, &simulation->replica.recorder);
 }
 
 void kvc_megakv_count(void *data, bool begins)
@@ -263,7 +259,7 @@ void kvc_megakv_count(void *data, bool begins)
     sample_stays(simulation);
     sample_launches(simulation, kvc_engine_now_ns());
     sample_events(simulation, counters, kvc_engine_now_ns());
-    sample_stalls(simulation, begins, kvc_engine_now_ns());
+    sample_stalls(simulation, begins);
 }
 
 static void report_kernel(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
@@ -334,30 +330,15 @@ static void note_lost_keys(const struct kvc_megakv_simulation *simulation, struc
     }
 }
 
-/* Reports the stalls that the threads met, and notes kinds that are too rare for the length of the run. */
 static void report_stalls(const struct kvc_megakv_simulation *simulation, struct kvc_result *result)
 {
-    const struct kvc_node *node = &simulation->scenario->node;
-    const struct kvc_recorder *recorder = &simulation->replica.recorder;
-    double measured_ns = recorder->until_ns - recorder->from_ns, cores = 0,
-           all_ns = measured_ns * (double)simulation->scenario->run.replicas;
-    if (node->stall_count == 0) {
-        return;
-    }
-    kvc_metrics_set(&result->model, "stalled_frac",
-                    (simulation->last_stalled_ns - simulation->first_stalled_ns) / measured_ns);
-    while (kvc_megakv_core_of(simulation->sockets, (uint32_t)cores) != NULL) {
+    double sum_ns = simulation->last_stalled_ns - simulation->first_stalled_ns;
+    uint32_t cores = 0;
+    while (kvc_megakv_core_of(simulation->sockets, cores) != NULL) {
         cores++;
     }
-    for (uint32_t i = 0; i < node->stall_count; i++) {
-        double expected = simulation->socket_count * cores * all_ns / node->stalls[i].every_ns;
-        if (expected < few_stalls) {
-            kvc_result_note(result,
-                            "node.stalls.%u: %.2g such stalls are expected in the %.3g s of this run, so "
-                            "that its tail depends on chance; a longer run.duration has more of them",
-                            i + 1, expected, all_ns / 1e9);
-        }
-    }
+    kvc_stalls_report(simulation->scenario, &simulation->replica.recorder, sum_ns,
+                      (double)simulation->socket_count * cores, result);
 }
 
 void kvc_megakv_report(void *data, struct kvc_result *result)

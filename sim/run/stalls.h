@@ -9,6 +9,9 @@
 
 #include "sim/base/rng.h"
 #include "sim/devices/node.h"
+#include "sim/metrics/recorder.h"
+#include "sim/metrics/result.h"
+#include "sim/scenario.h"
 
 /** The stalls of one core. */
 struct kvc_stalls {
@@ -27,6 +30,15 @@ void kvc_stalls_open(struct kvc_stalls *stalls, const struct kvc_node *node, uin
 
 /** Returns by how much the stalls of the core delay work that would last from start_ns to end_ns [ns]. */
 double kvc_stalls_ns(struct kvc_stalls *stalls, double start_ns, double end_ns);
+
+/** Samples the stalls that all cores have met so far, sum_ns, as a fraction of the time of one core
+ * (kvc_watched_stalled_frac()). */
+void kvc_stalls_sample(const struct kvc_node *node, double sum_ns, struct kvc_recorder *recorder);
+
+/** Reports the stalls that `cores` cores met within the measured time, sum_ns, and notes kinds that are too
+ * rare for the length of the run. */
+void kvc_stalls_report(const struct kvc_scenario *scenario, const struct kvc_recorder *recorder,
+                       double sum_ns, double cores, struct kvc_result *result);
 
 /** Lets the calling actor, which has worked on the core since since_ns, sleep for the stalls that it met. */
 void kvc_stalls_wait(struct kvc_stalls *stalls, double since_ns);
