@@ -2,6 +2,7 @@
 #include "models/composed/check_structures.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/megakv/slab.h"
 #include "models/composed/closed_form/mix.h"
@@ -275,6 +276,43 @@ static bool is_met(const struct kvc_composed_config *config, const struct kvc_wo
     return met;
 }
 
+static bool is_cuckoo(const struct kvc_index_kind *kind)
+{
+    return kind != NULL && strstr(kind->name, "cuckoo") != NULL;
+}
+
+/* Returns the option that is stated but has no effect with the others, or NULL. Sweeps may state it for some
+ * of their points. */
+static const char *without_effect(const struct kvc_composed_config *config)
+{
+    enum { DISPLACEMENTS = 100, BUFFERS = 3, LARGE = 1024 }; /* The defaults. */
+    const struct kvc_composed_options *options = config->options;
+    const uint32_t by_size = KVC_COMPOSED_WHEN_LARGE | KVC_COMPOSED_WHEN_SMALL;
+    bool sizes = false, cuckoo = is_cuckoo(config->index) || is_cuckoo(config->hot_index);
+    for (uint32_t i = 0; i < config->stages; i++) {
+        sizes = sizes || (config->stage[i].options->when & by_size) != 0;
+    }
+    const struct {
+        const char *option;
+        bool stated, works;
+    } all[] = {
+        {"system.index.max_displacements", options->index.max_displacements != DISPLACEMENTS, cuckoo},
+        {"system.index.size", options->index.bytes > 0, config->index != NULL},
+        {"system.index.memory", options->index.memory != KVC_COMPOSED_IN_HOST, config->index != NULL},
+        {"system.values.size", options->values.bytes > 0, config->has_values},
+        {"system.values.memory", options->values.memory != KVC_COMPOSED_IN_HOST,
+         options->values.kernel != KVC_COMPOSED_NO_VALUES},
+        {"system.batch.buffers", options->batch.buffers != BUFFERS, config->batched < config->stages},
+        {"system.large", options->large_bytes != LARGE, sizes},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (all[i].stated && !all[i].works) {
+            return all[i].option;
+        }
+    }
+    return NULL;
+}
+
 const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text, size_t size)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -311,5 +349,7 @@ const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text
             config->has_values ? "write and insert" : "insert");
         return "node.database";
     }
-    return NULL;
+    const char *option = without_effect(config);
+    snprintf(text, size, "it has no effect with the kernels, batches and stages of this store");
+    return option;
 }

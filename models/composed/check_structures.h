@@ -14,7 +14,8 @@ enum kvc_status kvc_composed_check_pairs(const struct kvc_composed_config *confi
 enum kvc_status kvc_composed_check_structures(const struct kvc_composed_config *config,
                                               const struct kvc_workload *workload, struct kvc_diag *diag);
 
-/* The warning of struct kvc_model: hardware and stages without use, values that nobody stores. */
+/* The warning of struct kvc_model: hardware, stages and options without use, and values that nobody
+ * stores. */
 const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text, size_t size);
 
 #endif

@@ -420,11 +420,16 @@ static struct kvc_index *create_index(const struct kvc_shards_params *sizes, uin
     if (sizes->pairs.pair_bytes > 0) {
         return sizes->kind->pairs->create(bytes, &sizes->pairs, seed);
     }
-    if (sizes->kind != NULL) {
+    bool interleaved = sizes->kind == &kvc_megakv_cuckoo_interleaved_kind;
+    if (sizes->kind != NULL && sizes->kind != &kvc_megakv_cuckoo_kind && !interleaved) {
         return sizes->kind->create(bytes, seed);
     }
     return kvc_megakv_cuckoo_create(&(struct kvc_megakv_cuckoo_params){
-        .bytes = bytes, .max_displacements = sizes->max_displacements, .seed = seed});
+        .bytes = bytes,
+        .layout = interleaved ? KVC_MEGAKV_CUCKOO_INTERLEAVED : KVC_MEGAKV_CUCKOO_APART,
+        .slots = interleaved ? 4 : 0,
+        .max_displacements = sizes->max_displacements,
+        .seed = seed});
 }
 
 static void create_shards(const struct kvc_scenario *scenario, const struct kvc_shards_params *sizes,

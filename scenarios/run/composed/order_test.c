@@ -18,13 +18,13 @@ static struct kvc_outcome *answer(const char *system, const char *stages, const 
                            false);
 }
 
-static double latency_us(const char *system, const char *stages, const char *workload, double mops,
-                         const char *value)
+static double value_of(const char *system, const char *stages, const char *workload, double mops,
+                       const char *value)
 {
     struct kvc_outcome *ran = answer(system, stages, workload, mops);
-    double us = kvc_laws_value(ran, value);
+    double found = kvc_laws_value(ran, value);
     kvc_outcome_free(ran);
-    return us;
+    return found;
 }
 
 /* A job takes as long as the slowest of the stages beside each other that work for it. */
@@ -41,8 +41,8 @@ Test(composition_order, waits_for_the_slowest_of_stages_beside_each_other)
         char all[512], one[512];
         snprintf(all, sizeof(all), "%s %s", beside, end);
         snprintf(one, sizeof(one), "%s %s", slowest[i], end);
-        double expected = latency_us("", one, loads[i], 0.1, "latency_min_us"),
-               found = latency_us("", all, loads[i], 0.1, "latency_min_us");
+        double expected = value_of("", one, loads[i], 0.1, "latency_min_us"),
+               found = value_of("", all, loads[i], 0.1, "latency_min_us");
         cr_expect_float_eq(found, expected, 1e-3, "%.6g us, %.6g for the slowest one", found, expected);
     }
 }
@@ -52,8 +52,8 @@ Test(composition_order, waits_for_the_slowest_of_stages_beside_each_other)
 Test(composition_order, waits_for_batches_in_front_of_the_port)
 {
     static const char *stages = "{ name = 'a', on = 'cpu', ns = 10, when = 'get' },";
-    double us = latency_us("batch = { before = 'send', timeout = '50us' },", stages,
-                           "get = 0.5, set = 0.5, per_frame = 1,", 0.01, "latency_p50_us");
+    double us = value_of("batch = { before = 'send', timeout = '50us' },", stages,
+                         "get = 0.5, set = 0.5, per_frame = 1,", 0.01, "latency_p50_us");
     cr_expect_geq(us, 50, "%.6g us", us);
 }
 
@@ -69,8 +69,8 @@ Test(composition_order, takes_times_between_the_points_of_a_curve)
                       *first = "{ name = 'a', on = 'cpu', curve = { { requests = 8, ns = 180 },\n"
                                "  { requests = 9, ns = 300 } } },";
     for (size_t i = 0; i < 3; i++) {
-        double expected = latency_us("", sums, frames[i], 1, "latency_mean_us"),
-               found = latency_us("", i < 2 ? curve : first, frames[i], 1, "latency_mean_us");
+        double expected = value_of("", sums, frames[i], 1, "latency_mean_us"),
+               found = value_of("", i < 2 ? curve : first, frames[i], 1, "latency_mean_us");
         cr_expect_float_eq(found, expected, 1e-6 * expected, "%.9g us, %.9g by sums", found, expected);
     }
 }
@@ -82,9 +82,8 @@ Test(composition_order, waits_for_the_kernels_of_all_pipelines)
                *apart = "{ name = 'k', on = 'gpu', ns = 20 }, { name = 'a', on = 'cpu', ns = 1 },",
                *together =
                    "{ name = 'k', on = 'gpu', ns = 20 }, { name = 'a', on = 'cpu', ns = 1, after = 'k' },";
-    double before = latency_us(system, apart, "per_frame = 1, dist = { zipf = 1.2 },", 10, "latency_mean_us"),
-           after =
-               latency_us(system, together, "per_frame = 1, dist = { zipf = 1.2 },", 10, "latency_mean_us");
+    double before = value_of(system, apart, "per_frame = 1, dist = { zipf = 1.2 },", 10, "latency_mean_us"),
+           after = value_of(system, together, "per_frame = 1, dist = { zipf = 1.2 },", 10, "latency_mean_us");
     cr_expect(after > 1.01 * before, "%.4g us, and %.4g if kernels wait", before, after);
     cr_expect(after < 1.2 * before, "%.4g us, and %.4g if kernels wait", before, after);
 }
@@ -96,8 +95,8 @@ Test(composition_order, steals_from_busy_pipelines)
                *skewed = "per_frame = 1, dist = { zipf = 0.99 },",
                *apart = "{ name = 'a', on = 'cpu', ns = 500 },",
                *steals = "{ name = 'a', on = 'cpu', ns = 500, steal = '50ns' },";
-    double before = latency_us(system, apart, skewed, 5, "latency_mean_us"),
-           after = latency_us(system, steals, skewed, 5, "latency_mean_us");
+    double before = value_of(system, apart, skewed, 5, "latency_mean_us"),
+           after = value_of(system, steals, skewed, 5, "latency_mean_us");
     cr_expect(after < 0.8 * before, "%.4g us, and %.4g if idle cores help", before, after);
 }
 
@@ -110,8 +109,8 @@ Test(composition_order, serves_the_higher_priority_first)
        *later = "{ name = 'a', on = 'cpu', ns = 300, pool = 'p' },\n"
                 "{ name = 'b', on = 'cpu', ns = 100, pool = 'p', priority = 1 },",
        *frames = "per_frame = 1,";
-    double before = latency_us("", same, frames, 2.2, "latency_mean_us"),
-           after = latency_us("", later, frames, 2.2, "latency_mean_us");
+    double before = value_of("", same, frames, 2.2, "latency_mean_us"),
+           after = value_of("", later, frames, 2.2, "latency_mean_us");
     cr_expect(after < 0.95 * before, "%.4g us, and %.4g with priority", before, after);
 }
 
@@ -150,6 +149,17 @@ Test(composition_order, copies_in_the_background)
     kvc_outcome_free(none);
     kvc_outcome_free(now);
     kvc_outcome_free(deferred);
+}
+
+/* An insert gives up after so many displacements, and its key is missing from then on. */
+Test(composition_order, drops_keys_that_find_no_slot)
+{
+    const char *stages = "{ name = 'a', on = 'cpu', cores = 4, ns = 100, does = { 'search', 'insert' } },";
+    double none = value_of("index = { kernel = 'cuckoo', size = '64KiB', max_displacements = 0 },", stages,
+                           "", 2, "hit_frac"),
+           all = value_of("index = { kernel = 'cuckoo', size = '64KiB', max_displacements = 200 },", stages,
+                          "", 2, "hit_frac");
+    cr_expect_lt(none, all - 0.01, "%.4g of the GETs hit, %.4g with displacements", none, all);
 }
 
 /* Limits and orders that have no effect, or stop the store, and how they are refused. */
