@@ -5,11 +5,11 @@
 
 #include "models/composed/answers.h"
 #include "models/composed/flow/frames.h"
+#include "models/composed/flow/front.h"
 #include "models/composed/flow/later.h"
 #include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/prices.h"
-#include "models/composed/flow/receive.h"
 #include "models/composed/flow/shared.h"
 #include "models/composed/flow/stalls.h"
 #include "models/composed/flow/stations.h"
@@ -136,6 +136,7 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
     if (next == config->batched && !job->is_batch) {
         uint32_t pipeline = job->pipeline;
         if (!join_batch(server, number, now_ns)) {
+            server->front = server->front > 1 ? 1 : server->front; /* Its cores wait from now on. */
             kvc_ring_push(&server->pipeline[pipeline].held, number, by);
             leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
@@ -871,8 +872,8 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
         break;
     case KVC_COMPOSED_RECEIVED: { /* What waits for memory comes to the next stage later. */
         struct kvc_composed_job *job = job_of(server, event->tag);
-        double wait_ns = kvc_composed_received(server, job, now_ns);
-        end_of_stage(server, NULL, event->tag, 0, now_ns, job->latency_ns + wait_ns);
+        double wait_ns = kvc_composed_front_leave(server, job, event->unit, now_ns);
+        end_of_stage(server, NULL, event->tag, event->unit, now_ns, job->latency_ns + wait_ns);
         break;
     }
     case KVC_COMPOSED_ENDS: {
@@ -931,9 +932,9 @@ void kvc_composed_server_open(struct kvc_composed_server *server, const struct k
 {
     kvc_composed_state_open(server, scenario, stores, replica, number, expected);
     kvc_composed_open_fixed(server);
-    kvc_composed_receive_open(server);
     kvc_composed_phases_open(server);
     kvc_composed_stalls_open(server);
+    kvc_composed_front_open(server);
     const struct kvc_composed_config *config = server->config;
     if (config->batched < config->stages && config->options->batch.every_ns > 0) {
         kvc_events_add(&server->events, config->options->batch.every_ns, KVC_COMPOSED_CYCLES, 0, 0);

@@ -108,6 +108,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
             kvc_ring_free(&server->station[i].queue[j]);
         }
         kvc_ring_free(&server->station[i].held);
+        free(server->station[i].front_ns);
     }
     for (uint32_t i = 0; i < KVC_COMPOSED_STAGES_MAX; i++) {
         kvc_ring_free(&server->shared[i]);
@@ -126,7 +127,6 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     free(server->price);
     free(server->station);
     free(server->pipeline);
-    free(server->port_free_ns);
     free(server->kernel);
     free(server->done_ns);
     free(server->moves);

@@ -28,6 +28,7 @@ struct kvc_composed_station {
     uint32_t queued;  /* Jobs in the following queues. */
     struct kvc_ring queue[KVC_COMPOSED_PRIORITIES]; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
+    double *front_ns;      /* Of a stage at the front, by server: when its jobs will have ended [ns]. */
     uint32_t first_stream; /* GPU: number of its first stream. */
     uint32_t first_thread; /* With stalls: number of its first hardware thread in the socket, */
     double *free_ns;       /* and when each of its servers has finished the work that it was given [ns]. */
@@ -111,7 +112,7 @@ struct kvc_composed_policy;
 /* Events of a server. Those of its storage have others (models/composed/storage.h). */
 enum kvc_composed_event {
     KVC_COMPOSED_ARRIVES,   /* A job at a stage. */
-    KVC_COMPOSED_RECEIVED,  /* A port has taken a frame. */
+    KVC_COMPOSED_RECEIVED,  /* A frame has passed the stages at the front. */
     KVC_COMPOSED_ENDS,      /* The work of a stage for a job. */
     KVC_COMPOSED_JOINS,     /* One of several stages beside each other has done its work for a job. */
     KVC_COMPOSED_ANSWERS,   /* A job is answered. */
@@ -147,11 +148,10 @@ struct kvc_composed_server {
     uint32_t kernels;                   /* Kernels that have begun. */
     struct kvc_ring
         after[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for kernels, and their turns. */
-    struct kvc_rss *rss;  /* Queues of the connections; NULL: frames go to the pipelines in turn. */
-    bool sends_ahead;     /* What happens in the server does not change what clients send. */
-    uint32_t ports;       /* Receiving ports whose queue nobody sees; 0: frames queue for the first stage. */
-    double *port_free_ns; /* By port: when it will have taken its frames [ns]. */
-    uint32_t turn;        /* The next pipeline. */
+    struct kvc_rss *rss;       /* Queues of the connections; NULL: frames go to the pipelines in turn. */
+    bool sends_ahead;          /* What happens in the server does not change what clients send. */
+    uint32_t front;            /* Stages whose queues nobody sees, see models/composed/flow/front.h. */
+    uint32_t turn;             /* The next pipeline. */
     struct kvc_stalls *stalls; /* By core; NULL: there are none. */
     double *free_ns;           /* Those of all stations. */
     struct kvc_rng routes;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/composed/flow/receive.h"
+#include "models/composed/flow/front.h"
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
@@ -75,8 +75,8 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
     double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
     double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
     kvc_composed_job_mark(job, arrives_ns);
-    if (server->ports > 0) {
-        kvc_composed_receive(server, number, kvc_later_ns(arrives_ns, now_ns));
+    if (server->front > 0) {
+        kvc_composed_front_take(server, number, kvc_later_ns(arrives_ns, now_ns));
     } else {
         kvc_events_append(&server->events, KVC_COMPOSED_ARRIVALS, kvc_later_ns(arrives_ns, now_ns),
                           KVC_COMPOSED_ARRIVES, 0, number);
