@@ -401,7 +401,7 @@ static struct demands demands_of(const struct kvc_composed_config *config,
             demands = demands_with(config, mix, per_ns, requests);
         }
     }
-    demands.slowest_ns = fmax(demands.slowest_ns, demands.buffers_ns);
+    demands.slowest_ns = fmax(demands.slowest_ns, mix->fullest * demands.buffers_ns); /* Each has its own. */
     return demands;
 }
 
