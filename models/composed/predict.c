@@ -26,6 +26,7 @@
 #include "models/composed/machine.h"
 #include "models/composed/closed_form/batches.h"
 #include "models/composed/closed_form/buffer.h"
+#include "models/composed/closed_form/rate.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/closed_form/mva.h"
 #include "models/composed/closed_form/parts.h"
@@ -65,39 +66,6 @@ struct demands {
     double joins_ns;   /* Time in which a request joins the batch of a pipeline at least [ns]. */
     double slowest_ns; /* The longest of all. */
 };
-
-/* Returns the requests that clients of a closed loop send as a frame. Those that are answered together send
- * together, but for those whose next key is on another socket. A batch brings clients together again. Where
- * none does, a branch parts them for good, and a pause keeps those apart that begin apart. */
-static double closed_frame(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
-{
-    const struct kvc_workload *workload = mix->workload;
-    double most = fmin(config->frame_mean, (double)workload->clients / config->shards);
-    bool parts = workload->think_ns > 0 || config->shards > 1;
-    for (uint32_t i = 0; i < config->stages; i++) {
-        parts = parts || (config->stage[i].when != 0 && !config->stage[i].options->background);
-    }
-    return config->batched < config->stages ? fmax(most / config->shards, 1) : parts ? 1 : fmax(most, 1);
-}
-
-/* Returns the mean request of clients that send per_ns requests to a socket: their frames fill with the rate,
- * and so do the slabs. */
-static struct kvc_composed_mix at_rate(const struct kvc_composed_config *config,
-                                       const struct kvc_composed_mix *mix, double per_ns)
-{
-    const struct kvc_workload *workload = mix->workload;
-    struct kvc_composed_mix at = *mix;
-    kvc_composed_mix_evict(&at, per_ns);
-    kvc_composed_buffer_at(config, &at, per_ns);
-    at.frame = (struct kvc_fill){.requests = config->frame_mean};
-    if (workload->arrival == KVC_ARRIVAL_CLOSED) {
-        at.frame.requests = closed_frame(config, mix);
-    } else if (kvc_workload_has_rate(workload) && !kvc_workload_sends_together(workload)) {
-        double per_flow_ns = per_ns / kvc_workload_flows(workload);
-        at.frame = kvc_fill_of(per_flow_ns, config->frame_requests, workload->fill_timeout_ns);
-    }
-    return at;
-}
 
 static double most_of_burst(const struct kvc_composed_mix *mix, const struct kvc_composed_stage *stage)
 {
@@ -332,7 +300,7 @@ static struct demands demands_with(const struct kvc_composed_config *config,
     uint32_t grown = 0;
     for (uint32_t i = 0; i < config->pools; i++) {
         bool over = demands.pool_ns[i] * (1 - rounding_frac) > keeps_up_ns(mix, &config->pool[i], per_ns);
-        grown |= over ? demands.grows & 1u << i : 0;
+        grown |= over || mix->gathers ? demands.grows & 1u << i : 0;
     }
     return grown != 0 ? demands_if(config, mix, per_ns, batch, grown) : demands;
 }
@@ -374,7 +342,7 @@ static double answers_ns(const struct kvc_composed_config *config, const struct 
 static struct demands demands_of(const struct kvc_composed_config *config,
                                  const struct kvc_composed_mix *any_mix, double per_ns, bool just)
 {
-    const struct kvc_composed_mix at = at_rate(config, any_mix, per_ns), *mix = &at;
+    const struct kvc_composed_mix at = kvc_composed_mix_at(config, any_mix, per_ns), *mix = &at;
     double requests = kvc_composed_batch_requests(config, per_ns / config->pipelines),
            most = kvc_composed_batch_most(config);
     struct demands demands = demands_with(config, mix, per_ns, requests);
@@ -440,6 +408,20 @@ static double capacity_of(const struct kvc_composed_config *config, const struct
         per_ns *= step;
     }
     return rate_of(busiest, &sought, fmin(per_ns * step, most_per_ns));
+}
+
+/* Returns the same if bursts and the write buffer are full, as saturating clients may keep them that once
+ * have filled them: those that a burst answers come together again, and what is in the buffer is not read. 0:
+ * there are none. */
+static double gathered_capacity_of(const struct kvc_composed_config *config,
+                                   const struct kvc_composed_mix *mix)
+{
+    struct kvc_composed_mix full = *mix;
+    full.gathers = mix->buffered_fracs[0] > 0;
+    for (uint32_t i = 0; i < config->batched && i < config->stages; i++) {
+        full.gathers = full.gathers || config->stage[i].options->burst > 1;
+    }
+    return full.gathers ? capacity_of(config, &full) : 0;
 }
 
 /* ---- latency ---- */
@@ -745,7 +727,7 @@ static double clients_left(void *data, double log_per_ns)
     const struct sought *sought = data;
     const struct kvc_composed_config *config = sought->config;
     double per_ns = exp(log_per_ns);
-    const struct kvc_composed_mix at = at_rate(config, sought->mix, per_ns);
+    const struct kvc_composed_mix at = kvc_composed_mix_at(config, sought->mix, per_ns);
     const struct demands demands = demands_of(config, &at, per_ns, true);
     const struct way way = way_of(config, &at, &demands, per_ns);
     const struct kvc_composed_network network = network_of(sought->scenario, &at, &demands, per_ns);
@@ -764,8 +746,8 @@ static double waiting_rate(const struct kvc_scenario *scenario, const struct kvc
 }
 
 /* By which share of it the capacity may be too low: saturated simulations of random compositions served at
- * most so much more. On flash, programs wait behind many reads, while the write buffer answers GETs of what
- * was written last; chips that share a channel with few others need not fall into step (flash.h). */
+ * most so much more than it, or than with full bursts and a full write buffer. Chips that share a channel
+ * with few others need not fall into step (flash.h). */
 static const double low_by_frac = 0.65, low_on_flash_frac = 0.9;
 
 /* What the store serves: its capacity, and its rate, by the mean socket [requests/ns]. */
@@ -795,7 +777,7 @@ static struct kvc_composed_copying copying_of(const struct kvc_composed_config *
     if (!config->has_hot || (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) == 0) {
         return (struct kvc_composed_copying){0, 0};
     }
-    const struct kvc_composed_mix mix = at_rate(config, any_mix, per_ns);
+    const struct kvc_composed_mix mix = kvc_composed_mix_at(config, any_mix, per_ns);
     const struct demands demands = demands_of(config, &mix, per_ns, true);
     struct kvc_composed_path path[KVC_COMPOSED_PATHS_MAX];
     uint32_t paths = kvc_composed_mix_paths(config, &mix, path), first = 0, last = 0;
@@ -907,7 +889,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
          saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
     double think_ns = closed ? workload->think_ns : 0;
-    mix = at_rate(config, &mix, per_ns);
+    mix = kvc_composed_mix_at(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns, true);
     add_parts(&law, config, &mix, &demands, per_ns);
     const struct kvc_composed_network network = network_of(scenario, &mix, &demands, per_ns);
@@ -954,11 +936,9 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
                            per_ns * kvc_flash_shared_ns(&flash), result);
     struct kvc_metrics *model = &result->model;
     kvc_metrics_set(model, "capacity_mops", capacity * 1e3 * config->shards);
-    if (!config->on_flash || !config->has_hot) { /* Otherwise the error is not known. */
-        kvc_metrics_set(model, "capacity_most_mops",
-                        capacity * 1e3 * config->shards *
-                            (1 + (config->on_flash ? low_on_flash_frac : low_by_frac)));
-    }
+    double most = fmax(gathered_capacity_of(config, &mix) / (mix.shard_frac * config->shards), capacity);
+    kvc_metrics_set(model, "capacity_most_mops",
+                    most * 1e3 * config->shards * (1 + (config->on_flash ? low_on_flash_frac : low_by_frac)));
     kvc_metrics_set(model, "hit_frac", mix.expected.hit_frac);
     if (config->has_hot) {
         kvc_metrics_set(model, "hot_frac", mix.expected.hot_frac);

@@ -90,6 +90,10 @@ void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc
     if (mix->buffered_fracs[LAST] <= 0) {
         return;
     }
+    if (mix->gathers) {
+        mix->buffered_frac = mix->buffered_fracs[LAST];
+        return;
+    }
     struct sought sought = {config, mix, kvc_composed_mix_flash(config, mix), per_ns};
     double most = pages_at(config, LAST);
     struct kvc_bracket bracket = {0, pages_over(&sought, 0), most, pages_over(&sought, most)};

@@ -63,6 +63,7 @@ struct kvc_composed_mix {
     double warmup_ns, run_ns;
     double buffered_fracs[KVC_COMPOSED_BUFFER_POINTS]; /* See closed_form/buffer.h. */
     double buffered_frac;   /* Share of the reads of flash whose items are in the write buffer. */
+    bool gathers;           /* Bursts and the write buffer are as full as they can be. */
     double evicts_frac;     /* Share of the written items that evict another one. */
     double missed_bytes[2]; /* Values of GETs that miss, per request of the load. */
     const struct kvc_composed_parts *of;
