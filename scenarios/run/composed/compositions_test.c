@@ -30,6 +30,9 @@ static const double rounding_frac = 1e-9;
  * flash, where a batch waits for the chip that most of its reads meet. */
 static const double least_of_predicted = 0.3, least_on_flash = 0.25, most_of_predicted = 1.9;
 
+/* Stated error of a capacity with one state, at most. */
+static const double most_of_capacity = 1.91;
+
 /* Time of the shortest runs [us]. */
 static const double shortest_us = 2e3;
 
@@ -37,6 +40,7 @@ static const double shortest_us = 2e3;
 struct findings {
     char text[FINDINGS_BYTES], arrival[ARRIVAL_BYTES];
     double capacity_mops, capacity_most_mops, predicted_mops, saturated_mops;
+    bool slow; /* Its clocks are half of what they were. */
 };
 
 static void expect(struct findings *findings, bool holds, const char *format, ...)
@@ -149,15 +153,30 @@ static void expect_run(struct findings *findings, const struct kvc_scenario *sce
 
 /* ---- a composition ---- */
 
+/* Gives cores, an H200 and an FPGA of a composition half of their clocks. */
+static const char slow_format[] =
+    "local s = (function() %s end)()\n"
+    "s.node.cpu = { base = 'xeon-8480plus', pstates = { { clock = '2GHz' }, { clock = '1GHz' } } }\n"
+    "s.node.cpu_clock = '1GHz'\n"
+    "s.node.fpga = s.node.fpga and { base = s.node.fpga, clock = '90MHz' }\n"
+    "for _, stage in ipairs(s.system.stages) do\n"
+    "  if stage.on == 'gpu' and s.node.gpu.base == 'h200' then\n"
+    "    s.node.gpu.clocks = { { core = '1980MHz', memory = '3201MHz' }, { core = '990MHz', memory = '3201MHz' } }\n"
+    "    s.system.gpu_core = '990MHz'\n"
+    "  end\n"
+    "end\n"
+    "return s\n";
+
 /* Returns NULL, with a finding, if the loader refuses the composition. A child must not assert: Criterion
  * would wait for it. */
 static struct kvc_loaded *load(struct findings *findings, uint64_t seed,
                                const struct kvc_composition_use *use)
 {
-    char text[KVC_COMPOSITION_BYTES];
+    char text[KVC_COMPOSITION_BYTES], slow[KVC_COMPOSITION_BYTES + sizeof(slow_format)];
     struct kvc_diag diag = {0};
     kvc_composition_write(seed, use, text);
-    struct kvc_loaded *loaded = kvc_laws_try(text, &diag);
+    snprintf(slow, sizeof(slow), slow_format, text);
+    struct kvc_loaded *loaded = kvc_laws_try(findings->slow ? slow : text, &diag);
     expect(findings, loaded != NULL, "refused with %u times the cores and %u times the pipelines: %s",
            use->cores_times, use->pipelines_times, diag.message);
     return loaded;
@@ -221,36 +240,57 @@ static void hold_under_load(struct findings *findings, uint64_t seed, double cap
     kvc_outcome_free(second);
 }
 
-/* Whether batches close by time, misses of a cache are slow, as those of a
- * hot tier in front of flash or of a store in front of a database, and whether a stage works on flash. */
+/* Whether batches close by time, misses of a cache are slow, as those of a hot tier in front of flash or of a
+ * store in front of a database, a stage works on flash, and a stage is served before a later one by the same
+ * cores or pipeline. */
 struct kinds {
-    bool by_time, misses_slowly, on_flash;
+    bool by_time, misses_slowly, on_flash, earlier_first;
 };
 
-static struct kinds kinds_of(const struct kvc_composed_options *options)
+static struct kinds kinds_of(const struct kvc_composed_config *config)
 {
+    const struct kvc_composed_options *options = config->options;
     struct kinds kinds = {.by_time = options->batch.timeout_ns > 0 || options->batch.every_ns > 0,
                           .misses_slowly =
                               options->hot.bytes > 0 && options->values.memory == KVC_COMPOSED_IN_FLASH};
     for (uint32_t i = 0; i < options->stage_count; i++) {
         kinds.misses_slowly = kinds.misses_slowly || options->stage[i].on == KVC_COMPOSED_DATABASE;
         kinds.on_flash = kinds.on_flash || options->stage[i].on == KVC_COMPOSED_FLASH;
+        for (uint32_t j = 0; j < i; j++) {
+            kinds.earlier_first =
+                kinds.earlier_first || (config->stage[i].pool == config->stage[j].pool &&
+                                        options->stage[j].priority > options->stage[i].priority);
+        }
     }
     return kinds;
 }
 
-/* More cores or pipelines do not serve less, as far as two runs can be told apart. Two kinds of compositions
- * are left some room: few clients that wait for batches which close by time move together, and what a cache
- * holds depends on how many requests it has had: of more in flight, more ask the flash for an item that a hot
- * tier does not have yet (1 of 200 seeds loses 28 %), or the database for a key that was deleted (1 loses 17
+/* More cores or pipelines or faster clocks do not serve less, as far as two runs can be told apart. Where
+ * batches close by time, this need not hold for a stage that is served before a later one: of requests that
+ * come together, as the faster bring them, the first one opens its batch only when all have passed the stage,
+ * and all wait from then on for the time that closes it (seed 1200149 loses 27 %). Two other kinds of
+ * compositions are left some room: few clients that wait for batches which close by time move together, and
+ * what a cache holds depends on how many requests it has had: of more in flight, more ask the flash for an
+ * item that a hot tier does not have yet (1 of 200 seeds loses 28 %), or the database for a key that was
+ * deleted (1 loses 17
  * %). */
 static void hold_more(struct findings *findings, struct kinds kinds, const char *what, struct served few,
                       struct served more)
 {
+    if (kinds.by_time && kinds.earlier_first) {
+        return;
+    }
     double least_frac = kinds.misses_slowly ? 0.6 : kinds.by_time ? 0.85 : 0.98;
     expect(findings, !(more.mops + more.error_mops < least_frac * (few.mops - few.error_mops)),
-           "%.4g +- %.2g Mops, %.4g +- %.2g with twice the %s", few.mops, few.error_mops, more.mops,
-           more.error_mops, what);
+           "%.4g +- %.2g Mops, %.4g +- %.2g with %s", few.mops, few.error_mops, more.mops, more.error_mops,
+           what);
+}
+
+/* Full bursts and a full write buffer can serve so much more than a load that fills none of them that
+ * saturating clients keep up either; the closed form knows the lower one. */
+static bool two_states(const struct findings *findings)
+{
+    return findings->capacity_most_mops > most_of_capacity * findings->capacity_mops;
 }
 
 static void hold_saturated(struct findings *findings, uint64_t seed, struct kinds kinds, double duration_us)
@@ -259,17 +299,19 @@ static void hold_saturated(struct findings *findings, uint64_t seed, struct kind
     struct served few = serve(findings, seed, &use);
     findings->saturated_mops = few.mops;
     use.cores_times = 2;
-    hold_more(findings, kinds, "cores", few, serve(findings, seed, &use));
+    hold_more(findings, kinds, "twice the cores", few, serve(findings, seed, &use));
     use.cores_times = 1;
     use.pipelines_times = 2;
-    hold_more(findings, kinds, "pipelines", few, serve(findings, seed, &use));
+    hold_more(findings, kinds, "twice the pipelines", few, serve(findings, seed, &use));
+    use.pipelines_times = 1;
+    findings->slow = true;
+    hold_more(findings, kinds, "twice the clocks", serve(findings, seed, &use), few);
     double ratio = findings->saturated_mops / findings->predicted_mops;
     double least = kinds.on_flash ? least_on_flash : least_of_predicted;
-    expect(findings, ratio >= least && ratio <= most_of_predicted,
+    expect(findings, ratio >= least && (two_states(findings) || ratio <= most_of_predicted),
            "%.4g Mops, %.4g predicted of a capacity of %.4g", findings->saturated_mops,
            findings->predicted_mops, findings->capacity_mops);
-    bool is_stated = !isnan(findings->capacity_most_mops);
-    expect(findings, !is_stated || findings->saturated_mops <= findings->capacity_most_mops,
+    expect(findings, findings->saturated_mops <= findings->capacity_most_mops,
            "%.4g Mops, a capacity of %.4g to %.4g predicted", findings->saturated_mops,
            findings->capacity_mops, findings->capacity_most_mops);
 }
@@ -295,7 +337,7 @@ static enum kvc_status predict(struct findings *findings, uint64_t seed, double 
     if (loaded == NULL) {
         return KVC_OK;
     }
-    *kinds = kinds_of(loaded->scenario.options);
+    *kinds = kinds_of(kvc_composed_config_of(&loaded->scenario));
     enum kvc_status status = kvc_driver_predict(&loaded->scenario, &predicted, diag);
     if (status == KVC_OK) {
         findings->capacity_mops = kvc_metrics_get(&predicted->result.model, "capacity_mops");
@@ -303,7 +345,9 @@ static enum kvc_status predict(struct findings *findings, uint64_t seed, double 
         findings->predicted_mops = predicted->result.throughput_mops;
         double needed_us = fmax(4 * predicted->result.predicted.mean_us,
                                 2 * fill_us(&loaded->scenario, findings->predicted_mops));
-        *duration_us = fmin(fmax(shortest_us, needed_us), fmax(3e4, 1e6 / findings->predicted_mops));
+        *duration_us = fmin(fmax(shortest_us, needed_us),
+                            fmax(3e4, 1e6 / (two_states(findings) ? findings->capacity_most_mops
+                                                                  : findings->predicted_mops)));
         kvc_outcome_free(predicted);
     }
     kvc_loaded_free(loaded);
