@@ -16,7 +16,7 @@
  * that requests of some paths meet more queues than others, waits in pipelines that get more than their share
  * of the requests, or at chips that do, what several kernels and copies wait for each other below the
  * capacity, clients that wait in other numbers than frames have room for, or whose batches of set times
- * become unequal, and drops. */
+ * become unequal or whom branches part, and drops. */
 #include "models/composed/predict.h"
 
 #include <math.h>
