@@ -265,8 +265,8 @@ static enum kvc_status check_beside(const struct kvc_composed_config *config, ui
         return options->beside[0] == '\0'
                    ? KVC_OK
                    : FAIL(
-                         "system.stages.%u.beside: found \"%.40s\", allowed: the name of the stage before it, or what "
-                         "that one is beside",
+                         "system.stages.%u.beside: found \"%.40s\", allowed: the name of the stage before it, or of "
+                         "the first of several",
                          i + 1, options->beside);
     }
     if (stage->first == i && options->beside[0] != '\0') {

@@ -194,8 +194,10 @@ static const struct kvc_option stage_rows[] = {
         .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(kvc_composed_stage_options, "interval", interval, 1, 1000000, "1",
                   "fpga: clocks from the start of one request to that of the next; fewer raise the limit"),
-    KVC_TEXT_ROW(kvc_composed_stage_options, "pool", pool, "",
-                 "stages with the same pool share their cores or streams; empty: the stage has its own"),
+    KVC_TEXT_ROW(
+        kvc_composed_stage_options, "pool", pool, "",
+        "stages with the same pool share their cores or streams, of which each states the same number; empty: the "
+        "stage has its own"),
     KVC_COUNT_ROW(
         kvc_composed_stage_options, "priority", priority, 0, KVC_COMPOSED_PRIORITIES - 1, "0",
         "of the stages that share a pool or a link, the one with a higher priority is served first; its jobs "
@@ -207,7 +209,7 @@ static const struct kvc_option stage_rows[] = {
         .optional = true),
     KVC_TEXT_ROW(
         kvc_composed_stage_options, "beside", beside, "",
-        "name of the stage before it, or of the one that this is beside as well; they work at the same time, and jobs "
+        "name of the stage before it, or of the first of several; they work at the same time, and jobs "
         "go on when all of them are done"),
     KVC_TEXT_ROW(
         kvc_composed_stage_options, "after", after, "",
@@ -236,7 +238,7 @@ static const struct kvc_option stage_rows[] = {
         "hot tier answers; cold: all others; empty: all"),
     KVC_TEXT_ROW(
         kvc_composed_stage_options, "route", route, "",
-        "the route that the stage is on, a name; a request takes one route at random, by their shares, and passes the "
+        "name of the route that the stage is on; a request takes one route at random, by their shares, and passes the "
         "stages of the others by; empty: all requests come to the stage"),
     KVC_REAL_ROW(
         kvc_composed_stage_options, "share", share, KVC_UNIT_NONE, 0, 1, NULL,

@@ -195,7 +195,7 @@ static enum kvc_status take_table(lua_State *lua, const struct call *call, const
         }
     }
     for (lua_pushnil(lua); lua_next(lua, table) != 0; lua_pop(lua, 1)) {
-        const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "";
+        const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "a number";
         if (!is_known(look, path, depth, key) && (wrong == NULL || strcmp(key, wrong) < 0)) {
             wrong = key;
         }
