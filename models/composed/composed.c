@@ -10,6 +10,7 @@
 #include "models/composed/closed_form/batches.h"
 #include "models/composed/closed_form/mix.h"
 #include "models/composed/pipeline.h"
+#include "models/composed/flow/outages.h"
 #include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/stalls.h"
@@ -106,6 +107,7 @@ static uint64_t advance(void *data, double until_ns)
     if (stop.before_ns > 0) {
         kvc_composed_server_stop(server, stop.before_ns);
     }
+    kvc_composed_outages_follow(server, kvc_engine_host_outage((uint32_t)user->device.cpu));
     kvc_composed_server_advance(server, until_ns - stop.after_ns, until_ns);
     if (stop.after_ns > 0) {
         kvc_composed_server_stop(server, stop.after_ns);
@@ -249,10 +251,11 @@ static void set_source(void *state, struct kvc_replica_options *options)
     options->window_ns = kvc_composed_window_ns(simulation->scenario);
 }
 
-/* Opens the mover of a host whose clocks may change, or which stays as it is. */
+/* Opens the mover of a host that may change, or stays as it is. */
 static void open_host(struct kvc_slice_mover *mover, const struct kvc_platform *platform, int32_t host)
 {
-    if (kvc_platform_host(platform, (uint32_t)host)->pstates == 1) {
+    const struct kvc_platform_host *device = kvc_platform_host(platform, (uint32_t)host);
+    if (device->pstates == 1 && !device->can_fail) {
         kvc_slice_mover_own_host(mover, (uint32_t)host);
     } else {
         kvc_slice_mover_open_work(mover, (uint32_t)host);

@@ -50,6 +50,7 @@ void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platfo
         .gpu_clock = config->gpu_clock,
         .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
         .is_one = true,
+        .cores_fail = scenario->run.change_count > 0 && has_stages(config, KVC_COMPOSED_CPU),
         .copies = has_stages(config, KVC_COMPOSED_PCIE_DOWN) || has_stages(config, KVC_COMPOSED_PCIE_UP),
         .is_fixed = !kvc_power_policy_looks(&scenario->power) && scenario->run.change_count == 0};
     for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {

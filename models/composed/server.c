@@ -7,6 +7,7 @@
 #include "models/composed/flow/frames.h"
 #include "models/composed/flow/front.h"
 #include "models/composed/flow/later.h"
+#include "models/composed/flow/outages.h"
 #include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/prices.h"
@@ -379,7 +380,8 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     count_work(server, station, stage, busy_ns);
     server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? core_ns : busy_ns;
-    busy_ns += kvc_composed_stalls_begin(server, job, stage, now_ns, busy_ns);
+    double late_ns = kvc_composed_outage_begin(server, job, stage, now_ns, busy_ns);
+    busy_ns += late_ns + kvc_composed_stalls_begin(server, job, stage, now_ns + late_ns, busy_ns);
     kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
     if (server->fixed[stage].streams_out && !job->is_ghost) {
         stream_out(server, job, stage, now_ns, busy_ns);
@@ -878,6 +880,11 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
     }
     case KVC_COMPOSED_ENDS: {
         struct kvc_composed_job *job = job_of(server, event->tag);
+        double again_ns = kvc_composed_outage_end(server, job, event->unit, now_ns);
+        if (again_ns > 0) {
+            kvc_events_add(&server->events, again_ns, KVC_COMPOSED_ENDS, event->unit, event->tag);
+            break;
+        }
         double wait_ns = kvc_composed_end_shared(server, job, event->unit, now_ns);
         if (wait_ns > 0) {
             const struct kvc_composed_stage *at = &server->config->stage[event->unit];

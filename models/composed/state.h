@@ -152,6 +152,7 @@ struct kvc_composed_server {
     bool sends_ahead;          /* What happens in the server does not change what clients send. */
     uint32_t front;            /* Stages whose queues nobody sees, see models/composed/flow/front.h. */
     uint32_t turn;             /* The next pipeline. */
+    struct kvc_outage off;     /* The latest outage of the cores, by the server's clock. */
     struct kvc_stalls *stalls; /* By core; NULL: there are none. */
     double *free_ns;           /* Those of all stations. */
     struct kvc_rng routes;

@@ -75,6 +75,7 @@ static int32_t add_cpu(const struct place *place, const struct kvc_node *node, c
     }
     if (use->is_one) {
         unite(&host, use->is_fixed);
+        host.can_fail = use->cores_fail;
     }
     return add_host(place, "cpu", &host);
 }

@@ -45,6 +45,7 @@ struct kvc_socket_use {
     /** The cores are one host with the speed of all of them, so that one number stands for their work, and
      * neither cores nor GPU fail during the run. */
     bool is_one;
+    bool cores_fail; /**< With is_one: the cores may fail nevertheless. */
     bool copies;     /**< There are copies over PCIe, also to a card that is no GPU. */
     bool is_fixed;   /**< With is_one: nor do their clocks change. */
     bool gpu_serves; /**< The watts of busy GPUs are means over kernels and the gaps between them, so the

@@ -19,7 +19,7 @@ static bool has_ports(const struct kvc_composed_server *server)
 }
 
 /* Whether the second stage has cores of its own that only spend time on frames, and lose those for which
- * there is no batch. */
+ * there is no batch. They neither stall nor fail. */
 static bool has_cores(const struct kvc_composed_server *server)
 {
     const struct kvc_composed_config *config = server->config;
@@ -32,7 +32,7 @@ static bool has_cores(const struct kvc_composed_server *server)
     return stage->place == KVC_COMPOSED_CPU && stage->does == 0 && server->fixed[1].is_straight &&
            server->fixed[1].drops && config->batched == 2 && pool->stages == 1u << 1 && pool->cores == 1 &&
            !pool->steals && stage->options->burst == 1 && config->thread_cores >= 1 && !uses_memory &&
-           server->stalls == NULL;
+           server->stalls == NULL && server->scenario->run.change_count == 0;
 }
 
 void kvc_composed_front_open(struct kvc_composed_server *server)

@@ -1,0 +1,62 @@
+/* Outages of the cores of composed stores. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "scenarios/run/laws_fixture.h"
+
+/* Simulates a store of one core, which is off for `off_us` of 10 ms. Clients send a request every `every_us`.
+ */
+static struct kvc_outcome *answer(double work_us, double every_us, double off_us)
+{
+    return kvc_laws_answer(
+        kvc_laws_load(
+            "return { system = { kind = 'composed', stages = { { name = 'a', on = 'cpu', ns = %g } } },\n"
+            "node = { sockets = 1 }, workload = { keys = 1e4, per_frame = 1, arrival = { fixed_mops = %.17g } },\n"
+            "run = { duration = '10ms', warmup = '1ms', changes = {\n"
+            "  { at = '3.1ms', device = 'node0.socket0.cpu', off = '%gus' } } } }\n",
+            work_us * 1e3, 1 / every_us, off_us),
+        false);
+}
+
+/* Requests wait until the cores are back, none is lost, and those of the other time do not notice. */
+Test(composition_outages, let_requests_wait)
+{
+    static const double work_us = 1, every_us = 5, off_us = 500;
+    struct kvc_outcome *ran = answer(work_us, every_us, off_us);
+    double waiting =
+        off_us / every_us; /* Requests that come meanwhile, and are served one after the other. */
+    double late_us = 0;
+    for (int i = 0; i < waiting * every_us / (every_us - work_us); i++) {
+        late_us += fmax(off_us - i * (every_us - work_us), 0);
+    }
+    double expected_us = work_us + late_us / (10e3 / every_us);
+    cr_expect_eq(ran->result.dropped, 0);
+    cr_expect_float_eq(kvc_laws_value(ran, "latency_mean_us"), expected_us, 0.02 * expected_us,
+                       "%g us instead of %g", kvc_laws_value(ran, "latency_mean_us"), expected_us);
+    cr_expect_float_eq(kvc_laws_value(ran, "latency_max_us"), off_us + work_us, every_us);
+    cr_expect_float_eq(kvc_laws_value(ran, "latency_min_us"), work_us, 1e-3);
+    kvc_outcome_free(ran);
+}
+
+/* What cores were at when the outage began is done again: it takes longer than the outage and itself
+ * together. */
+Test(composition_outages, lose_the_work_of_the_moment)
+{
+    static const double work_us = 200, every_us = 250, off_us = 100;
+    struct kvc_outcome *ran = answer(work_us, every_us, off_us);
+    double most_us = kvc_laws_value(ran, "latency_max_us"), lost_us = most_us - off_us - work_us;
+    cr_expect(lost_us > 1 && lost_us <= work_us, "%g us at most", most_us);
+    double again_frac = ran->result.stage[0].utilization_frac - work_us / every_us;
+    cr_expect_float_eq(again_frac, lost_us / 10e3, 1e-3, "%g more work instead of %g", again_frac,
+                       lost_us / 10e3);
+    kvc_outcome_free(ran);
+}
+
+/* Only cores that do something can fail. */
+Test(composition_outages, need_a_core)
+{
+    kvc_laws_refuse("system = { kind = 'composed', stages = { { name = 'a', on = 'gpu', ns = 1 } } },\n"
+                    "node = { gpu = 'h200' }, workload = { keys = 1e4 }, run = { duration = '1ms',\n"
+                    "changes = { { at = '0s', device = 'node0.socket0.cpu', off = '1us' } } }",
+                    "run.changes.1.off: node0.socket0.cpu cannot fail");
+}
