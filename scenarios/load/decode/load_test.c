@@ -223,6 +223,26 @@ Test(load, warns_of_keys_without_effect)
           ":3: workload.get has no effect when a trace is replayed");
 }
 
+static void warns_of(const char *system, const char *node, const char *part)
+{
+    char text[1024];
+    snprintf(
+        text, sizeof(text),
+        "return { system = { kind = 'composed', %s stages = {\n { name = 'a', on = 'cpu', ns = 9 },\n"
+        " { name = 'b', on = 'cpu', ns = 9, %s },\n { name = 'c', on = 'nic.tx' } } },\n node = { %s } }",
+        system, strcmp(node, "when") == 0 ? "when = 'large'" : "", strcmp(node, "when") == 0 ? "" : node);
+    warns(text, part);
+}
+
+Test(load, warns_of_what_no_stage_uses)
+{
+    warns_of("", "when", ":1: system.stages: the workload has no requests for stage \"b\"");
+    warns_of("", "gpu = 'h200'", ":5: node.gpu: no stage works there");
+    warns_of("index = { max_displacements = 5 },", "",
+             ":1: system.index.max_displacements: it has no effect");
+    warns_of("batch = { buffers = 5 },", "", ":1: system.batch.buffers: it has no effect");
+}
+
 Test(load, refuses_too_long_a_path)
 {
     struct kvc_loaded *loaded;
