@@ -391,23 +391,12 @@ static double busiest(void *data, double log_per_ns)
     return log(demands_of(sought->config, sought->mix, exp(log_per_ns), false).slowest_ns) + log_per_ns;
 }
 
-/* Returns the rate of a socket from which on the busiest of all has no time left [requests/ns]. Where the
- * write buffer of flash takes reads from it, a rate above may leave some again; no load comes there. */
+/* Returns the rate of a socket at which the busiest of all has no time left [requests/ns]. */
 static double capacity_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
 {
-    static const double most_per_ns = 100, step = 1.1;
+    static const double most_per_ns = 100;
     struct sought sought = {config, mix, NAN, 0, NULL};
-    struct kvc_composed_mix cold = *mix; /* It answers no reads. */
-    if (mix->buffered_fracs[0] <= 0) {
-        return rate_of(busiest, &sought, most_per_ns);
-    }
-    memset(cold.buffered_fracs, 0, sizeof(cold.buffered_fracs));
-    struct sought without = {config, &cold, NAN, 0, NULL};
-    double per_ns = rate_of(busiest, &without, most_per_ns);
-    while (per_ns < most_per_ns && busiest(&sought, log(per_ns * step)) < 0) {
-        per_ns *= step;
-    }
-    return rate_of(busiest, &sought, fmin(per_ns * step, most_per_ns));
+    return rate_of(busiest, &sought, most_per_ns);
 }
 
 /* Returns the same if bursts and the write buffer are full, as saturating clients may keep them that once

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "models/composed/closed_form/reads.h"
-#include "sim/base/bracket.h"
 #include "sim/workload/keys/popularity_blocks.h"
 
 enum { LAST = KVC_COMPOSED_BUFFER_POINTS - 1 };
@@ -62,42 +61,14 @@ static double buffered_of(const struct kvc_composed_config *config, const struct
     return mix->buffered_fracs[i] + part * (mix->buffered_fracs[i + 1] - mix->buffered_fracs[i]);
 }
 
-/* A rate at which it is sought how many pages wait. */
-struct sought {
-    const struct kvc_composed_config *config;
-    const struct kvc_composed_mix *mix;
-    struct kvc_flash_load load; /* Of a request, if the buffer answered no read. */
-    double per_ns;
-};
-
-/* Returns how many more pages there are than those that come while a page waits for its chip and is
- * programmed. */
-static double pages_over(void *data, double pages)
-{
-    const struct sought *sought = data;
-    struct kvc_flash_load load = sought->load;
-    load.reads *= 1 - buffered_of(sought->config, sought->mix, pages);
-    double stays_ns = kvc_composed_program_ns(sought->config->flash) +
-                      kvc_composed_chips_of(sought->config, &load, sought->per_ns).mean_ns;
-    return pages - fmin(sought->per_ns * load.programs * stays_ns, 2 * pages_at(sought->config, LAST));
-}
-
 void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
                             double per_ns)
 {
-    enum { STEPS = 20 };
     mix->buffered_frac = 0;
-    if (mix->buffered_fracs[LAST] <= 0) {
-        return;
+    if (mix->buffered_fracs[LAST] > 0) {
+        double programs = kvc_composed_mix_flash(config, mix).programs;
+        double pages = per_ns * programs * kvc_composed_program_ns(config->flash);
+        mix->buffered_frac = buffered_of(
+            config, mix, mix->gathers ? pages_at(config, LAST) : fmin(pages, pages_at(config, LAST)));
     }
-    if (mix->gathers) {
-        mix->buffered_frac = mix->buffered_fracs[LAST];
-        return;
-    }
-    struct sought sought = {config, mix, kvc_composed_mix_flash(config, mix), per_ns};
-    double most = pages_at(config, LAST);
-    struct kvc_bracket bracket = {0, pages_over(&sought, 0), most, pages_over(&sought, most)};
-    double pages =
-        bracket.f_high < 0 ? most : kvc_bisect_rising(pages_over, &sought, 0, most, STEPS, bracket);
-    mix->buffered_frac = buffered_of(config, mix, pages);
 }

@@ -5,9 +5,9 @@
  * item in the buffer if the last change of its key was a SET among the last ones, and asks flash for it only
  * if the tier has not taken it since. Keys are changed at random moments.
  *
- * Pages stay in the buffer until their chip has time, as in the queue of an open load, and they are
- * programmed: where flash hardly keeps up, so many of them wait that it has fewer reads, until the buffer is
- * full.
+ * Pages stay in the buffer while they are programmed. Where flash hardly keeps up, they may wait there, so
+ * that it has fewer reads and keeps up again: a store may stay in either of these states, of which the buffer
+ * is full in one (gathers, in closed_form/mix.h).
  *
  * Left out: reads of items that the tier took and gave up again while they were in the buffer, and what a
  * drive with a translation layer has in its own memory. */

@@ -19,10 +19,10 @@ struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *c
     return sum;
 }
 
-struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *config,
-                                              const struct kvc_flash_load *load, double per_ns)
+/* Returns the queue of a chip for the operations of a request, at a rate of a socket. */
+static struct kvc_latency_queue chips_of(const struct kvc_composed_config *config,
+                                         const struct kvc_flash_load *load, double per_ns)
 {
-    static const struct kvc_workload random = {.arrival = KVC_ARRIVAL_POISSON};
     const struct kvc_flash *flash = config->flash;
     const double ns[] = {flash->read_ns + kvc_flash_transfer_ns(flash, load->read_bytes),
                          flash->program_ns + kvc_flash_transfer_ns(flash, flash->page_bytes),
@@ -35,19 +35,17 @@ struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *
         sum_ns2 += times[i] * ns[i] * ns[i];
     }
     if (all <= 0) {
-        return (struct kvc_latency_wait){0};
+        return (struct kvc_latency_queue){0};
     }
-    const struct kvc_latency_queue chips = {.group = KVC_LATENCY_PARALLEL,
-                                            .name = "the chips of the flash",
-                                            .servers = 1,
-                                            .job_ns = sum_ns / all,
-                                            .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
-                                            .utilization_frac =
-                                                per_ns * kvc_flash_busy_of(flash, load).chips_ns,
-                                            .share = 1.0 / kvc_flash_chips(flash),
-                                            .equals_frac = 1,
-                                            .visits = 1};
-    return kvc_latency_wait_of(&random, &chips);
+    return (struct kvc_latency_queue){.group = KVC_LATENCY_PARALLEL,
+                                      .name = "the chips of the flash",
+                                      .servers = 1,
+                                      .job_ns = sum_ns / all,
+                                      .job_cv2 = fmax(sum_ns2 * all / (sum_ns * sum_ns) - 1, 0),
+                                      .utilization_frac = per_ns * kvc_flash_busy_of(flash, load).chips_ns,
+                                      .share = 1.0 / kvc_flash_chips(flash),
+                                      .equals_frac = 1,
+                                      .visits = 1};
 }
 
 double kvc_composed_meet_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
@@ -83,7 +81,7 @@ void kvc_composed_add_flash(struct kvc_composed_network *network, const struct k
         bool reads = (config->stage[i].does & KVC_COMPOSED_READ) != 0;
         stages |= reads && config->stage[i].place == KVC_COMPOSED_FLASH ? 1u << i : 0;
     }
-    struct kvc_latency_queue chips = kvc_composed_chips_of(config, &load, per_ns).queue;
+    struct kvc_latency_queue chips = chips_of(config, &load, per_ns);
     chips.visits = load.reads;
     kvc_composed_network_add(network, &scenario->workload, &chips, mix->in_flight, stages);
     double carried = load.reads + load.programs, channels = kvc_flash_channels(flash);

@@ -14,11 +14,6 @@
 struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *config,
                                              const struct kvc_composed_mix *mix);
 
-/* Returns the queue of a chip for operations of an open load, for a request's operations at a rate of a
- * socket, and how long each of them waits. */
-struct kvc_latency_wait kvc_composed_chips_of(const struct kvc_composed_config *config,
-                                              const struct kvc_flash_load *load, double per_ns);
-
 /* Returns for how long the last request of a batch that comes apart waits for reads of the others, at the
  * chip or the channel that has most of them, which are chosen at random (Raab and Steger, "Balls into Bins",
  * RANDOM 1998, theorem 1) [ns]. */
