@@ -12,7 +12,10 @@ static bool has_ports(const struct kvc_composed_server *server)
     const struct kvc_composed_config *config = server->config;
     const struct kvc_composed_fixed *first = &server->fixed[0], *next = &server->fixed[1];
     bool saturates = server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE;
-    bool has_room = next->room == 0 || next->drops || (saturates && next->room >= config->outstanding);
+    /* Clients of a closed loop do not send in the order of time: those of other sockets come between. */
+    bool closed = server->scenario->workload.arrival == KVC_ARRIVAL_CLOSED;
+    bool has_room =
+        (next->room == 0 && !closed) || next->drops || (saturates && next->room >= config->outstanding);
     return config->stages > 2 && config->stage[0].place == KVC_COMPOSED_NIC_RX &&
            config->stage[0].does == 0 && first->is_straight && first->room == 0 &&
            (config->batched == 1 ? first->turns : has_room);

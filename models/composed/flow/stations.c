@@ -38,6 +38,14 @@ static bool is_straight(const struct kvc_composed_config *config, uint32_t stage
            !answers;
 }
 
+/* Returns the jobs that may wait for a stage. What finds the receive ring of the NIC full waits at clients
+ * that have nothing else to do, and not in a port, through which requests of other pipelines pass. */
+static uint64_t room_of(const struct kvc_composed_server *server, uint32_t stage)
+{
+    bool is_stated = server->config->stage[stage].options->queue > 0;
+    return is_stated || drops(server, stage) ? kvc_composed_room_of(server->config, stage) : 0;
+}
+
 void kvc_composed_open_fixed(struct kvc_composed_server *server)
 {
     const struct kvc_composed_config *config = server->config;
@@ -47,7 +55,7 @@ void kvc_composed_open_fixed(struct kvc_composed_server *server)
         server->fixed[i] = (struct kvc_composed_fixed){
             .station = pool->first,
             .stride = pool->of_node ? 0 : 1,
-            .room = kvc_composed_room_of(config, i),
+            .room = room_of(server, i),
             .priority = (uint32_t)stage->options->priority,
             .drops = drops(server, i),
             .turns = kvc_composed_turns(config, i),
