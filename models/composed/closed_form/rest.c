@@ -45,11 +45,13 @@ void kvc_composed_add_rest(const struct kvc_composed_config *config, const struc
         stage = config->batched - (config->batched > 0);
         stages = 1u << stage;
     }
-    for (; rest_ns > 0; stages = 1u << --stage) {
+    while (rest_ns > 0) {
         double room = (double)config->stage[stage].options->queue * config->pipelines;
         double room_ns = room * rest->job_requests[stage] / rest->per_ns;
         double here_ns = room > 0 && stage > 0 ? fmin(room_ns, rest_ns) : rest_ns;
         add_wait(config, stages, share, here_ns, wait_ns);
         rest_ns -= here_ns;
+        stage -= stage > 0;
+        stages = 1u << stage;
     }
 }
