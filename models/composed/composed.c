@@ -435,16 +435,11 @@ static void report_kernel(const struct simulation *simulation, struct kvc_metric
 {
     const struct sums *first = &simulation->first, *last = &simulation->last;
     const struct kvc_composed_config *config = kvc_composed_config_of(simulation->scenario);
-    double used = 0, room = 0, rate = (double)config->sample_rate; /* Only one in `rate` is counted. */
-    for (uint32_t i = 0; i < simulation->count; i++) {
-        const struct kvc_shard *shard = simulation->users[i].server.structures.shard;
-        if (shard == NULL) {
-            return;
-        }
-        used += (double)kvc_index_used(shard->index);
-        room += (double)kvc_index_capacity(shard->index);
+    double rate = (double)config->sample_rate; /* Only one in `rate` is counted. */
+    if (simulation->users->server.structures.shard == NULL) {
+        return;
     }
-    kvc_metrics_set(kernel, "load_factor_frac", used / room);
+    kvc_metrics_set(kernel, "load_factor_frac", kvc_shards_load_frac(simulation->stores->store));
     kvc_metrics_set_ratio(kernel, "lines_per_search",
                           (double)(last->index.search_lines - first->index.search_lines),
                           (double)(last->index.searches - first->index.searches));

@@ -569,11 +569,9 @@ static void report_kernel(const struct kvc_dido_simulation *simulation, struct k
 {
     const struct kvc_dido_counters *from = &simulation->first, *to = &simulation->last;
     const struct kvc_index_stats *first = &from->index, *last = &to->index;
-    const struct kvc_shard *shard = &simulation->store->shards[0];
     /* Number of requests that a kept request stands for. */
     double rate = (double)simulation->store->sampling.rate;
-    kvc_metrics_set(kernel, "load_factor_frac",
-                    (double)kvc_index_used(shard->index) / (double)kvc_index_capacity(shard->index));
+    kvc_metrics_set(kernel, "load_factor_frac", kvc_shards_load_frac(simulation->store));
     kvc_metrics_set_ratio(kernel, "lines_per_search", (double)(last->search_lines - first->search_lines),
                           (double)(last->searches - first->searches));
     kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)(last->insert_lines - first->insert_lines),

@@ -269,14 +269,9 @@ static void report_kernel(const struct kvc_megakv_simulation *simulation, struct
     struct kvc_ratio before[RATIOS_MAX], after[RATIOS_MAX];
     uint32_t ratios = ratios_of(first, before);
     ratios_of(last, after);
-    double used = 0, slots = 0, rate = (double)store->sampling.rate; /* Only one in `rate` is counted. */
-    for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
-        const struct kvc_shard *shard = &store->shards[i];
-        used += (double)kvc_index_used(shard->index);
-        slots += (double)kvc_index_capacity(shard->index);
-    }
+    double rate = (double)store->sampling.rate; /* Only one in `rate` is counted. */
     kvc_metrics_set(&result->kernel, "sample_rate", rate);
-    kvc_metrics_set(&result->kernel, "load_factor_frac", slots > 0 ? used / slots : NAN);
+    kvc_metrics_set(&result->kernel, "load_factor_frac", kvc_shards_load_frac(store));
     for (uint32_t i = 0; i < ratios; i++) {
         double whole = after[i].whole - before[i].whole;
         kvc_metrics_set(&result->kernel, after[i].name,

@@ -131,6 +131,16 @@ void kvc_shards_free(struct kvc_shards *store)
     free(store);
 }
 
+double kvc_shards_load_frac(const struct kvc_shards *store)
+{
+    double used = 0, room = 0;
+    for (uint32_t i = 0; i < store->shard_count && store->shards != NULL; i++) {
+        used += (double)kvc_index_used(store->shards[i].index);
+        room += (double)kvc_index_capacity(store->shards[i].index);
+    }
+    return room > 0 ? used / room : NAN;
+}
+
 static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {

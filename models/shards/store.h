@@ -74,6 +74,9 @@ double kvc_shards_memory_bytes(const struct kvc_scenario *scenario, const struct
 /* Frees a store. NULL is allowed. */
 void kvc_shards_free(struct kvc_shards *store);
 
+/* Returns the elements of all indexes over those that they hold when they are full; NaN without any. */
+double kvc_shards_load_frac(const struct kvc_shards *store);
+
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
  * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns an error if the workload's
  * keys cannot be read, and exits with status 3 if memory is short. */
