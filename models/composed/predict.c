@@ -803,7 +803,7 @@ static struct served settle(const struct kvc_scenario *scenario, struct kvc_comp
     struct served served;
     for (int i = 0; i < ROUNDS; i++) {
         *mix = kvc_composed_mix_of(scenario, &expected, parts);
-        kvc_composed_buffer_open(scenario, per_ns, mix);
+        kvc_composed_buffer_open(scenario, mix);
         served = served_of(scenario, mix);
         per_ns = per_ns > 0 ? sqrt(per_ns * served.per_ns) : served.per_ns;
         const struct kvc_composed_copying copying =

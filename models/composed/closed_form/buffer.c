@@ -15,8 +15,7 @@ static double pages_at(const struct kvc_composed_config *config, int point)
     return pow(pages + 1, (double)point / LAST) - 1;
 }
 
-void kvc_composed_buffer_open(const struct kvc_scenario *scenario, double per_ns,
-                              struct kvc_composed_mix *mix)
+void kvc_composed_buffer_open(const struct kvc_scenario *scenario, struct kvc_composed_mix *mix)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     const struct kvc_workload *workload = &scenario->workload;
@@ -28,7 +27,6 @@ void kvc_composed_buffer_open(const struct kvc_scenario *scenario, double per_ns
         return;
     }
     double programs = kvc_composed_mix_flash(config, mix).programs; /* For a request. */
-    double came = per_ns > 0 ? per_ns * (mix->warmup_ns + mix->run_ns / 2) : INFINITY;
     bool fills = config->has_hot && (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0;
     double taken = fills ? workload->get_frac * config->options->hot.admit : 0;
     double leaves = workload->set_frac + workload->delete_frac + taken;
@@ -39,9 +37,12 @@ void kvc_composed_buffer_open(const struct kvc_scenario *scenario, double per_ns
     while (programs > 0 && kvc_popularity_blocks_next(&blocks, &block)) {
         double of_key = block.mass / block.keys * config->shards; /* Of the requests of its socket. */
         for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
-            double requests = fmin((pages_at(config, i) + 0.5) / programs, came);
+            double requests = (pages_at(config, i) + 0.5) / programs;
             buffered[i] += block.mass * workload->set_frac / leaves * -expm1(-leaves * of_key * requests);
         }
+        /* Once all keys have been changed since the run began, reads are of those that are. */
+        double requests = (pages_at(config, LAST) + 0.5) / programs;
+        mix->buffered_full_frac += block.mass * -expm1(-leaves * of_key * requests);
     }
     kvc_popularity_blocks_close(&blocks);
     for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
@@ -68,7 +69,7 @@ void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc
     if (mix->buffered_fracs[LAST] > 0) {
         double programs = kvc_composed_mix_flash(config, mix).programs;
         double pages = per_ns * programs * kvc_composed_program_ns(config->flash);
-        mix->buffered_frac = buffered_of(
-            config, mix, mix->gathers ? pages_at(config, LAST) : fmin(pages, pages_at(config, LAST)));
+        mix->buffered_frac = mix->gathers ? mix->buffered_full_frac
+                                          : buffered_of(config, mix, fmin(pages, pages_at(config, LAST)));
     }
 }

@@ -16,10 +16,8 @@
 
 #include "models/composed/closed_form/mix.h"
 
-/* Sets which shares of the reads of flash find their items in a buffer of several sizes, at most after the
- * requests that came until the middle of the measured time. */
-void kvc_composed_buffer_open(const struct kvc_scenario *scenario, double per_ns,
-                              struct kvc_composed_mix *mix);
+/* Sets which shares of the reads of flash find their items in a buffer of several sizes. */
+void kvc_composed_buffer_open(const struct kvc_scenario *scenario, struct kvc_composed_mix *mix);
 
 /* Sets which share of the reads do at a rate of a socket. */
 void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,

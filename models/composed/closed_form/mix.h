@@ -62,10 +62,11 @@ struct kvc_composed_mix {
     double spare_items; /* Items of a socket for which slabs have room when the run begins; else infinity. */
     double warmup_ns, run_ns;
     double buffered_fracs[KVC_COMPOSED_BUFFER_POINTS]; /* See closed_form/buffer.h. */
-    double buffered_frac;   /* Share of the reads of flash whose items are in the write buffer. */
-    bool gathers;           /* Bursts and the write buffer are as full as they can be. */
-    double evicts_frac;     /* Share of the written items that evict another one. */
-    double missed_bytes[2]; /* Values of GETs that miss, per request of the load. */
+    double buffered_full_frac; /* The same of a full buffer, once all keys have been changed. */
+    double buffered_frac;      /* Share of the reads of flash whose items are in the write buffer. */
+    bool gathers;              /* Bursts and the write buffer are as full as they can be. */
+    double evicts_frac;        /* Share of the written items that evict another one. */
+    double missed_bytes[2];    /* Values of GETs that miss, per request of the load. */
     const struct kvc_composed_parts *of;
 };
 
