@@ -11,7 +11,7 @@ return {
       { name = "send", on = "nic.tx" },
     },
   },
-  -- Lines that are prefetched occupy a core's buffers for all of their time, whatever it computes meanwhile.
+  -- Prefetched lines occupy the buffers of a core for all of their time, so that compute hides none of it, as in the built-in store.
   node = { cpu = { base = "xeon-e5-2680", lookahead = "0ns" }, dram = "ddr3-1600-e5v2", nic = "x520-4x10g-mica",
            network = "direct-cable-10g", sockets = 2 },
   workload = { keys = 1e6, key = 8, value = 8, get = 0.95, set = 0.05, per_frame = 1, dist = { zipf = 0.99 },
