@@ -76,9 +76,6 @@ struct kvc_index_ops {
     /** See kvc_index_search. */
     void (*search)(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
                    struct kvc_index_stats *stats);
-    /** See kvc_index_peek; NULL: the kind cannot. `search`, if searching changes nothing. */
-    void (*peek)(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
-                 struct kvc_index_stats *stats);
     /** See kvc_index_insert. */
     void (*insert)(struct kvc_index *index, const uint64_t *hash, const uint32_t *location, uint32_t count,
                    uint32_t *out, struct kvc_index_stats *stats);
@@ -89,6 +86,9 @@ struct kvc_index_ops {
     uint64_t (*capacity)(const struct kvc_index *index);
     /** See kvc_index_used. */
     uint64_t (*used)(const struct kvc_index *index);
+    /** See kvc_index_peek; NULL: the kind cannot. `search`, if searching changes nothing. */
+    void (*peek)(struct kvc_index *index, const uint64_t *hash, uint32_t count, uint32_t *location,
+                 struct kvc_index_stats *stats);
 };
 
 /** The common part of every index, and its first member. */
