@@ -1,11 +1,11 @@
 /* Where requests wait in a composed store that clients keep busy: in front of what limits it.
  *
- * Behind the batches, there are as many as the buffers have room for beside those that are served. The others
- * wait in front of the batches, stage by stage as far as queues have room, and the last of them for the first
- * stage.
+ * Behind the point where batches form, as many wait as the buffers have room for beside those that are
+ * served. The others wait in front of that point, stage by stage as far as queues have room, and the last of
+ * them for the first stage.
  *
- * Left out: those that wait for a batch in front of cores that leave what waits to batches; they count as
- * waiting for the stage in front of the batches. */
+ * Some requests wait for a batch in front of cores that leave them to batches. They count as waiting for the
+ * stage in front of the batches. */
 #ifndef KVC_MODELS_COMPOSED_CLOSED_FORM_REST_H
 #define KVC_MODELS_COMPOSED_CLOSED_FORM_REST_H
 

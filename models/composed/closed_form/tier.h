@@ -4,7 +4,7 @@
 
 #include "models/composed/config.h"
 
-/* How GETs that the tier lacks bring their items there. */
+/* How GETs whose items the tier lacks bring these there. */
 struct kvc_composed_copying {
     double takes_ns; /* Time from the look into the tier until the copy is there [ns]. */
     double every_ns; /* Time between batches, whose requests look at the same time; 0: each by itself [ns]. */
@@ -16,7 +16,7 @@ struct kvc_composed_tier_key {
     double takes, every;   /* Requests for it in the times of struct kvc_composed_copying. */
 };
 
-/* Returns in which share of the looks a key is in the tier that is never evicted, but for changes. */
+/* Returns the share of its lookups that find a key in the tier if only changes take it out. */
 double kvc_composed_tier_present(const struct kvc_composed_tier_key *key);
 
 /* Returns the share of the GETs that the tier answers within the measured time of sockets that each serve

@@ -1,6 +1,6 @@
 /* The first stages of a composed store, if no frame waits in them for what happens behind them: the receiving
  * ports, and cores that form batches. The time at which a frame leaves them is then known when it is sent.
- * Once a batch is wanting, cores wait, so that they are not at the front any more. */
+ * Once a frame finds no free batch, the cores wait, and are not at the front from then on. */
 #ifndef KVC_MODELS_COMPOSED_FLOW_FRONT_H
 #define KVC_MODELS_COMPOSED_FLOW_FRONT_H
 

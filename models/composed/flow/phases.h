@@ -1,6 +1,6 @@
-/* Phases of a composed store's load (sim/workload/phases.h). Stages cost what they do for the load of the
- * present phase, of which the caches hold other shares than of the others; requests that are on their way
- * when a phase ends cost what those of the next one do. */
+/* Phases of a composed store's load (sim/workload/phases.h). Stages have the costs of the present phase,
+ * whose load has its own hit ratios of caches. Requests that are on their way when a phase ends have the
+ * costs of the next one. */
 #ifndef KVC_MODELS_COMPOSED_FLOW_PHASES_H
 #define KVC_MODELS_COMPOSED_FLOW_PHASES_H
 

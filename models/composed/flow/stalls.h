@@ -1,6 +1,6 @@
 /* Stalls of the cores of a composed store (node.stalls, sim/run/stalls.h). A job takes longer by the stalls
- * that its cores meet: of all cores that share it, by the longest. Cores of a station take turns. Hardware
- * threads of a core meet its stalls together. Those of a SmartNIC have none. */
+ * that its cores meet; if several cores share it, by those of the core that stalls for longest. Cores of a
+ * station take turns. Hardware threads of a core stall together. Cores of a SmartNIC do not stall. */
 #ifndef KVC_MODELS_COMPOSED_FLOW_STALLS_H
 #define KVC_MODELS_COMPOSED_FLOW_STALLS_H
 
@@ -13,7 +13,7 @@ void kvc_composed_stalls_open(struct kvc_composed_server *server);
 double kvc_composed_stalls_begin(struct kvc_composed_server *server, struct kvc_composed_job *job,
                                  uint32_t stage, double now_ns, double busy_ns);
 
-/* Returns the same for a job that its cores serve for longer than they knew when it began. */
+/* Returns the same for a job that takes its cores longer than they knew when it began [ns]. */
 double kvc_composed_stalls_go_on(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                                  double now_ns, double busy_ns);
 
