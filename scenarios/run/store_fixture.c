@@ -87,8 +87,6 @@ static void add_stage(struct kvc_result *result, double utilization_frac)
     struct kvc_stage_result *stage = kvc_result_add_stage(result, "work", "cpu", utilization_frac);
     stage->served = REQUESTS;
     stage->mean_us = 1.5;
-    stage->wait_us = 0.5;
-    stage->waiting_requests = 0.25;
 }
 
 /* Changes every cell that it visits, so that a replica that saw the writes of another one would give other
