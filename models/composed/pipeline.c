@@ -210,6 +210,9 @@ static void set_stage(const struct kvc_composed_config *config, uint32_t number,
             add_option(&table->rows[i], options, &standard, stage->others);
         }
     }
+    if (number == config->apart) {
+        add(stage->others, "\n", "batches come apart");
+    }
 }
 
 /* ---- batches and structures ---- */
@@ -235,10 +238,7 @@ static void set_batch(const struct kvc_composed_config *config, struct kvc_pipel
         add(pipeline->batch, "\n", "every %s", quantity);
     }
     if (batch->while_busy) {
-        add(pipeline->batch, "\n", "when the last is answered");
-    }
-    if (config->apart < config->stages) {
-        add(pipeline->batch, "\n", "apart: %s", batch->apart);
+        add(pipeline->batch, "\n", "when none is under way");
     }
     pipeline->buffers = batch->buffers;
 }
