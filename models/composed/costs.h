@@ -23,8 +23,8 @@ struct kvc_composed_counts {
     double searches, search_lines; /* Searches, and lines of the index that they touched. */
     double inserts, insert_lines;
     double erases, erase_lines;
-    double next_lines;         /* So many of these lines follow another one in memory. */
-    double written_next_lines; /* Inserts touch so many of the latter. */
+    double next_lines;         /* Those of these lines that follow another one in memory. */
+    double written_next_lines; /* Those of them that inserts touch. */
     double written_bytes;      /* Bytes of items that are written. */
     double compared;           /* Items whose keys alone are compared. */
     double items, item_lines;  /* Items that are read, and their lines. */

@@ -60,7 +60,7 @@ struct kvc_composed_job {
     uint32_t parts;     /* Stages beside each other that have not done their work for it. */
     bool is_refused;    /* Its requests are answered with an error. */
     bool knows_outcome; /* Its GETs have been compared with the items. */
-    uint32_t answered;  /* So many of its rows are answered. */
+    uint32_t answered;  /* The number of its rows that are answered. */
     uint32_t marks;     /* Used entries of mark_ns. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
     double ready_ns;                         /* When it was ready for the stage [ns]. */

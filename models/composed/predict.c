@@ -314,7 +314,7 @@ struct sought {
     const struct kvc_scenario *scenario;
 };
 
-enum { STEPS = 50 /* So many steps of bisection leave a relative error of 1e-13. */ };
+enum { STEPS = 50 /* Bisection in 50 steps leaves a relative error of 1e-13. */ };
 
 /* How far buffers and servers are from just keeping up with a rate, but for rounding, as a logarithm. */
 static double left_for_batches(const struct demands *demands, double per_ns)
@@ -770,7 +770,7 @@ static struct kvc_composed_copying copying_of(const struct kvc_composed_config *
     const struct demands demands = demands_of(config, &mix, per_ns, true);
     struct kvc_composed_path path[KVC_COMPOSED_PATHS_MAX];
     uint32_t paths = kvc_composed_mix_paths(config, &mix, path), first = 0, last = 0;
-    for (uint32_t i = config->stages; i-- > 0;) { /* Of routes, the first that does it. */
+    for (uint32_t i = config->stages; i-- > 0;) { /* The first route that does it counts. */
         first = (config->stage[i].does & looks) != 0 ? i : first;
         last = (config->stage[i].does & KVC_COMPOSED_HOT_FILL) != 0 ? i : last;
     }

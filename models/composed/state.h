@@ -28,7 +28,7 @@ struct kvc_composed_station {
     uint32_t queued;  /* Jobs in the following queues. */
     struct kvc_ring queue[KVC_COMPOSED_PRIORITIES]; /* Jobs, each with its stage. */
     struct kvc_ring held;  /* Jobs that wait at other stations for room in this queue, each with its stage. */
-    double *front_ns;      /* Of a stage at the front, by server: when its jobs will have ended [ns]. */
+    double *front_ns;      /* When each server of a stage at the front will have ended its jobs [ns]. */
     uint32_t first_stream; /* GPU: number of its first stream. */
     uint32_t first_thread; /* With stalls: number of its first hardware thread in the socket, */
     double *free_ns;       /* and when each of its servers has finished the work that it was given [ns]. */

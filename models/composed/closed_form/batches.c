@@ -45,15 +45,13 @@ double kvc_composed_window_ns(const struct kvc_scenario *scenario)
 {
     static const double shortest_ns = 100e3, longest_ns = 2e6, batches = 3, saturated_mops = 5;
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    const struct kvc_composed_batch_options *batch = &config->options->batch;
     double rate_mops = kvc_workload_rate_max_mops(&scenario->workload) / config->shards;
     double batch_ns = 0;
     if (config->batched < config->stages) {
         batch_ns = kvc_composed_batch_most(config) * (double)config->pipelines /
                    (isfinite(rate_mops) ? rate_mops : saturated_mops) * 1e3;
-        batch_ns = batch->timeout_ns > 0 ? fmin(batch_ns, batch->timeout_ns) : batch_ns;
-        batch_ns = batch->every_ns > 0 ? fmin(batch_ns, batch->every_ns) : batch_ns;
-        batch_ns = batch->while_busy ? 0 : batch_ns; /* It closes with what has come. */
+        batch_ns = fmin(batch_ns, kvc_composed_batch_time_ns(config));
+        batch_ns = config->options->batch.while_busy ? 0 : batch_ns; /* It closes with what has come. */
     }
     double window_ns = fmin(fmax(batches * batch_ns, shortest_ns), longest_ns);
     window_ns = fmin(window_ns, kvc_phases_window_ns(&scenario->workload));

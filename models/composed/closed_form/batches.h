@@ -11,7 +11,7 @@ double kvc_composed_batch_most(const struct kvc_composed_config *config);
 /* Returns the time after which a batch closes at the latest; infinity: it does not close by time. */
 double kvc_composed_batch_time_ns(const struct kvc_composed_config *config);
 
-/* Returns whether batches of so many requests close because none is under way. */
+/* Returns whether batches of this many requests close because no other batch is under way. */
 bool kvc_composed_closes_idle(const struct kvc_composed_config *config, double requests);
 
 /* Returns the requests of a batch that closes by time, of a pipeline that gets per_ns requests. */

@@ -30,19 +30,20 @@ void kvc_composed_buffer_open(const struct kvc_scenario *scenario, struct kvc_co
     bool fills = config->has_hot && (kvc_composed_does(config) & KVC_COMPOSED_HOT_FILL) != 0;
     double taken = fills ? workload->get_frac * config->options->hot.admit : 0;
     double leaves = workload->set_frac + workload->delete_frac + taken;
+    double requests[KVC_COMPOSED_BUFFER_POINTS]; /* The requests since the oldest item in the buffer came. */
     for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
         buffered[i] = 0;
+        requests[i] = (pages_at(config, i) + 0.5) / programs;
     }
     kvc_popularity_blocks_open(&blocks, workload);
     while (programs > 0 && kvc_popularity_blocks_next(&blocks, &block)) {
-        double of_key = block.mass / block.keys * config->shards; /* Of the requests of its socket. */
+        double of_key =
+            block.mass / block.keys * config->shards; /* It gets this share of its socket's requests. */
         for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
-            double requests = (pages_at(config, i) + 0.5) / programs;
-            buffered[i] += block.mass * workload->set_frac / leaves * -expm1(-leaves * of_key * requests);
+            buffered[i] += block.mass * workload->set_frac / leaves * -expm1(-leaves * of_key * requests[i]);
         }
         /* Once all keys have been changed since the run began, reads are of those that are. */
-        double requests = (pages_at(config, LAST) + 0.5) / programs;
-        mix->buffered_full_frac += block.mass * -expm1(-leaves * of_key * requests);
+        mix->buffered_full_frac += block.mass * -expm1(-leaves * of_key * requests[LAST]);
     }
     kvc_popularity_blocks_close(&blocks);
     for (int i = 0; i < KVC_COMPOSED_BUFFER_POINTS; i++) {
@@ -50,7 +51,7 @@ void kvc_composed_buffer_open(const struct kvc_scenario *scenario, struct kvc_co
     }
 }
 
-/* Returns the share of the reads that find their items if so many pages wait. */
+/* Returns the share of the reads that find their items in the buffer while this many pages wait in it. */
 static double buffered_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                           double pages)
 {

@@ -12,7 +12,7 @@
 #include "sim/workload/keys/reuse.h"
 #include "sim/workload/keys/set_cache.h"
 
-enum { MOMENTS = 8 /* Shares are means over so many moments of the measured time. */ };
+enum { MOMENTS = 8 /* Shares are means over this number of moments of the measured time. */ };
 
 /* Returns how many requests of a load came until a moment of the measured time. */
 static double requests_until(const struct kvc_scenario *scenario, double per_ns, int moment)

@@ -30,7 +30,7 @@ double kvc_composed_reached(double requests, double share)
     return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
 }
 
-/* Returns counts with so many times the searches and so many times the writes. */
+/* Returns counts whose searches and writes are multiplied by these factors. */
 static struct kvc_composed_counts with_kernels(const struct kvc_composed_counts *counts, double searches,
                                                double writes)
 {

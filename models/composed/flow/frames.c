@@ -8,8 +8,7 @@
 
 enum {
     TIMED = 16, /* Frames of which one is timed. */
-    AHEAD =
-        16, /* Times at which frames leave that are taken together, if nothing that happens changes them. */
+    AHEAD = 16, /* Times whose frames are taken together, if nothing that happens changes them. */
 };
 
 /* Returns the pipeline of a frame, whose requests have come from a connection. */
