@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,11 +118,13 @@ static inline void kvc_index_search(struct kvc_index *index, const uint64_t *has
 static inline bool kvc_index_peek(struct kvc_index *index, const uint64_t *hash, uint32_t count,
                                   uint32_t *location)
 {
-    struct kvc_index_stats none = {0};
-    if (index->ops->peek != NULL) {
-        index->ops->peek(index, hash, count, location, &none);
+    struct kvc_index_stats ignored;
+    if (index->ops->peek == NULL) {
+        return false;
     }
-    return index->ops->peek != NULL;
+    memset(&ignored, 0, sizeof(ignored)); /* an initialiser that is right in C warns in C++ */
+    index->ops->peek(index, hash, count, location, &ignored);
+    return true;
 }
 
 /** Inserts `count` elements. A CPU index inserts them in order, so that a later equal element of a batch
