@@ -25,6 +25,7 @@ static void report(const struct kvc_simulator *simulator, void *state, struct kv
 {
     struct kvc_replica *replica = state;
     simulator->totals(state, result);
+    result->gets = result->hits + result->misses;
     kvc_recorder_report(&replica->recorder, result);
     kvc_stages_report(simulator->stages, replica->context->scenario, &replica->recorder, simulator->sliced,
                       result);

@@ -50,8 +50,8 @@ struct kvc_simulator {
      * NULL: the store names them in `report`, or records none. */
     const char *const *parts;
 
-    /* Sets the number of completed requests, in total and of each kind, and the time of preloading, after the
-     * run. */
+    /* Sets the number of completed requests, in total and of each kind but GETs, which are hits and misses,
+     * and the time of preloading, after the run. */
     void (*totals)(const void *state, struct kvc_result *result);
 
     /* The stages, which are added to the result next. */

@@ -321,9 +321,7 @@ static void open_cluster(void *state)
                                              .slice_ns = replica->recorder.window_ns,
                                              .looks = true,
                                              .stages = KVC_BLUECACHE_STAGES,
-                                             .completes = true,
-                                             .hit = KVC_BLUECACHE_HIT,
-                                             .miss = KVC_BLUECACHE_MISSED};
+                                             .completes = true};
     simulation->server = (struct kvc_slice_server){.slices = &simulation->slices,
                                                    .answers = &simulation->cluster.answers,
                                                    .advance = advance,
@@ -338,13 +336,7 @@ static void open_cluster(void *state)
 static void set_totals(const void *state, struct kvc_result *result)
 {
     const struct simulation *simulation = state;
-    const uint64_t *outcome = simulation->slices.outcome;
-    result->completed = simulation->slices.completed;
-    result->hits = outcome[KVC_BLUECACHE_HIT];
-    result->misses = outcome[KVC_BLUECACHE_MISSED];
-    result->gets = result->hits + result->misses;
-    result->sets = outcome[KVC_BLUECACHE_SET_DONE];
-    result->deletes = outcome[KVC_BLUECACHE_DELETE_DONE];
+    kvc_slices_totals(&simulation->slices, result);
     result->preload_wall_s = simulation->shards->preload_wall_s;
 }
 

@@ -319,8 +319,6 @@ static bool send_next(struct kvc_bluecache_cluster *cluster, double now_ns, uint
 
 static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_t app, uint32_t number)
 {
-    static const uint8_t outcomes[KVC_OP_COUNT] = {
-        [KVC_OP_SET] = KVC_BLUECACHE_SET_DONE, [KVC_OP_DELETE] = KVC_BLUECACHE_DELETE_DONE};
     struct kvc_bluecache_request *request = &cluster->request[number];
     enum kvc_op wanted = (enum kvc_op)request->wanted, asked = (enum kvc_op)request->op;
     request->missed |= asked == KVC_OP_GET && !request->hit;
@@ -332,10 +330,9 @@ static void finish(struct kvc_bluecache_cluster *cluster, double now_ns, uint32_
         invalidate(cluster, now_ns, number);
         return;
     }
-    uint8_t outcome = wanted == KVC_OP_GET ? (request->missed ? KVC_BLUECACHE_MISSED : KVC_BLUECACHE_HIT)
-                                           : outcomes[wanted];
     kvc_answers_reserve(&cluster->answers, 1);
-    kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, outcome, request->client);
+    kvc_answers_add(&cluster->answers, request->sent_ns, now_ns, kvc_answered_of(wanted, request->missed),
+                    request->client);
     if (cluster->answers.marks > 0) {
         double *mark_ns = kvc_answers_marks(&cluster->answers);
         mark_ns[0] = request->reached_ns;

@@ -98,13 +98,6 @@ struct kvc_bluecache_protocol {
     double burst_ns;        /* Time at which all of its bytes have crossed PCIe [ns]. */
 };
 
-enum kvc_bluecache_outcome {
-    KVC_BLUECACHE_HIT,
-    KVC_BLUECACHE_MISSED,
-    KVC_BLUECACHE_SET_DONE,
-    KVC_BLUECACHE_DELETE_DONE,
-};
-
 /* Events of requests; `unit` is the node. Events of flash engines have numbers from 64 on. */
 enum {
     KVC_BLUECACHE_HOPS,

@@ -391,9 +391,7 @@ static void open_users(void *state)
                                              .slice_ns = window_ns / ceil(window_ns / slice_ns),
                                              .stages = config->stages,
                                              .looks = true,
-                                             .completes = true,
-                                             .hit = KVC_COMPOSED_HIT,
-                                             .miss = KVC_COMPOSED_MISS};
+                                             .completes = true};
     simulation->users = kvc_array_of(simulation->count, sizeof(*simulation->users));
     simulation->servers = kvc_array_of(simulation->count, sizeof(*simulation->servers));
     for (uint32_t i = 0; i < simulation->count; i++) {
@@ -425,7 +423,6 @@ static void set_totals(const void *state, struct kvc_result *result)
         result->sets += server->sets;
         result->deletes += server->deletes;
     }
-    result->gets = result->hits + result->misses;
     const struct kvc_composed_stores *stores = simulation->stores;
     result->preload_wall_s = stores != NULL ? stores->store->preload_wall_s : 0;
     result->preload_wall_s += stores != NULL && stores->hot != NULL ? stores->hot->preload_wall_s : 0;

@@ -587,7 +587,6 @@ static void set_totals(const void *state, struct kvc_result *result)
     result->completed = sums->completed;
     result->hits = sums->hits;
     result->misses = sums->misses;
-    result->gets = sums->hits + sums->misses;
     result->sets = sums->sets;
     result->deletes = sums->deletes;
     result->preload_wall_s = simulation->store->preload_wall_s;

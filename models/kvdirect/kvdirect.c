@@ -252,11 +252,8 @@ static void open_nics(void *state)
     struct kvc_replica *replica = &simulation->replica;
     uint32_t count = simulation->store->shard_count,
              packet_requests = simulation->config->mean.packet_requests;
-    simulation->slices = (struct kvc_slices){.replica = replica,
-                                             .slice_ns = slice_ns_of(scenario),
-                                             .stages = KVC_KVDIRECT_STAGES,
-                                             .hit = KVC_KVDIRECT_HIT,
-                                             .miss = KVC_KVDIRECT_MISS};
+    simulation->slices = (struct kvc_slices){
+        .replica = replica, .slice_ns = slice_ns_of(scenario), .stages = KVC_KVDIRECT_STAGES};
     simulation->processors = kvc_array_of(count, sizeof(*simulation->processors));
     simulation->servers = kvc_array_of(count, sizeof(*simulation->servers));
     simulation->shares = kvc_array_of(count, sizeof(*simulation->shares));
@@ -346,13 +343,7 @@ static void report_model(const struct simulation *simulation, const struct sums 
 static void set_totals(const void *state, struct kvc_result *result)
 {
     const struct simulation *simulation = state;
-    const uint64_t *outcome = simulation->slices.outcome;
-    result->completed = simulation->slices.completed;
-    result->hits = outcome[KVC_KVDIRECT_HIT];
-    result->misses = outcome[KVC_KVDIRECT_MISS];
-    result->gets = result->hits + result->misses;
-    result->sets = outcome[KVC_KVDIRECT_SET_DONE];
-    result->deletes = outcome[KVC_KVDIRECT_DELETE_DONE];
+    kvc_slices_totals(&simulation->slices, result);
     result->preload_wall_s = simulation->store->preload_wall_s;
 }
 

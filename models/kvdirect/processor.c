@@ -230,7 +230,7 @@ static void add_answers(struct kvc_kvdirect_processor *processor, const struct k
         mark_ns[0] = packet->arrived_ns + processor->stopped_ns;
         mark_ns[1] = packet->decoded_ns + processor->stopped_ns;
         mark_ns[2] = ended_ns + processor->stopped_ns;
-        if (packet->outcome[i] == KVC_KVDIRECT_MISS) {
+        if (packet->outcome[i] == KVC_ANSWERED_MISS) {
             kvc_source_miss_row(processor->source, batch, i, done_ns);
         }
     }
@@ -263,9 +263,7 @@ static void respond(struct kvc_kvdirect_processor *processor, const struct kvc_k
 {
     const struct kvc_nic *nic = processor->nic;
     struct kvc_kvdirect_packet *packet = operation->packet;
-    uint8_t done = operation->op == KVC_OP_SET ? KVC_KVDIRECT_SET_DONE : KVC_KVDIRECT_DELETE_DONE;
-    uint8_t found = operation->present ? KVC_KVDIRECT_HIT : KVC_KVDIRECT_MISS;
-    packet->outcome[operation->row] = operation->op == KVC_OP_GET ? found : done;
+    packet->outcome[operation->row] = kvc_answered_of(operation->op, !operation->present);
     if (processor->watch != NULL) {
         processor->watch(processor->watch_data,
                          &(struct kvc_kvdirect_watched){operation->sequence, operation->hash, operation->op,

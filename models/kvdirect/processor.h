@@ -113,13 +113,6 @@ bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes);
 void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes);
 
 /* Outcome of an operation. */
-enum kvc_kvdirect_outcome {
-    KVC_KVDIRECT_HIT,
-    KVC_KVDIRECT_MISS,
-    KVC_KVDIRECT_SET_DONE,
-    KVC_KVDIRECT_DELETE_DONE
-};
-
 /* Counters since the processor was opened. */
 struct kvc_kvdirect_counts {
     uint64_t decoded;                  /* Operations. */
@@ -187,8 +180,8 @@ struct kvc_kvdirect_processor {
     double receive_free_ns, decode_free_ns, issue_free_ns, forward_free_ns, send_free_ns;
     double access_free_ns[2]; /* Times at which the next read and the next write may start [ns]. */
     double lambda_free_ns, daemon_free_ns;
-    uint64_t due_syncs[2];      /* DMA reads and writes of the slab allocator that are still to be done. */
-    struct kvc_answers answers; /* Answers, whose outcome is an enum kvc_kvdirect_outcome. */
+    uint64_t due_syncs[2]; /* DMA reads and writes of the slab allocator that are still to be done. */
+    struct kvc_answers answers;
     struct kvc_kvdirect_counts counts;
     void (*watch)(void *data, const struct kvc_kvdirect_watched *watched); /* Observer; NULL: none. */
     void *watch_data;

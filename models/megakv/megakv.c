@@ -463,7 +463,6 @@ static void set_totals(const void *state, struct kvc_result *result)
     result->completed = simulation->completed;
     result->hits = simulation->hits;
     result->misses = simulation->misses;
-    result->gets = simulation->hits + simulation->misses;
     result->sets = simulation->sets;
     result->deletes = simulation->writes - simulation->sets;
     result->preload_wall_s = simulation->store->preload_wall_s;

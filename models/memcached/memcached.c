@@ -324,9 +324,7 @@ static void open_users(void *state)
                                              .slice_ns = kvc_memcached_slice_ns(simulation->scenario),
                                              .stages = KVC_MEMCACHED_STAGES,
                                              .looks = true,
-                                             .completes = kvc_memcached_goes_on(simulation->scenario),
-                                             .hit = KVC_MEMCACHED_HIT,
-                                             .miss = KVC_MEMCACHED_MISS};
+                                             .completes = kvc_memcached_goes_on(simulation->scenario)};
     simulation->users = kvc_array_of(simulation->store->shards, sizeof(*simulation->users));
     simulation->servers = kvc_array_of(simulation->store->shards, sizeof(*simulation->servers));
     for (uint32_t i = 0; i < simulation->store->shards; i++) {
@@ -338,13 +336,7 @@ static void open_users(void *state)
 static void set_totals(const void *state, struct kvc_result *result)
 {
     const struct simulation *simulation = state;
-    const uint64_t *outcome = simulation->slices.outcome;
-    result->completed = simulation->slices.completed;
-    result->hits = outcome[KVC_MEMCACHED_HIT];
-    result->misses = outcome[KVC_MEMCACHED_MISS];
-    result->gets = result->hits + result->misses;
-    result->sets = outcome[KVC_MEMCACHED_SET_DONE];
-    result->deletes = outcome[KVC_MEMCACHED_DELETE_DONE];
+    kvc_slices_totals(&simulation->slices, result);
     result->preload_wall_s = simulation->store->preload_wall_s;
 }
 

@@ -695,18 +695,6 @@ static void hand_on(struct kvc_memcached_server *server, double now_ns, uint16_t
     start(server, now_ns, number);
 }
 
-static uint8_t outcome_of(const struct kvc_memcached_request *request)
-{
-    switch ((enum kvc_op)request->wanted) {
-    case KVC_OP_SET:
-        return KVC_MEMCACHED_SET_DONE;
-    case KVC_OP_DELETE:
-        return KVC_MEMCACHED_DELETE_DONE;
-    default:
-        return request->missed ? KVC_MEMCACHED_MISS : KVC_MEMCACHED_HIT;
-    }
-}
-
 /* A client has received the response to a request that was served at served_ns. A saturating client then
  * sends its next request, and a miss may continue at the database. */
 static void take_response(struct kvc_memcached_server *server, double served_ns, double done_ns,
@@ -722,7 +710,8 @@ static void take_response(struct kvc_memcached_server *server, double served_ns,
     }
     done_ns += server->stopped_ns;
     kvc_answers_reserve(&server->answers, 1);
-    kvc_answers_add(&server->answers, request->sent_ns, done_ns, outcome_of(request), request->client);
+    kvc_answers_add(&server->answers, request->sent_ns, done_ns,
+                    kvc_answered_of(request->wanted, request->missed), request->client);
     if (server->answers.marks > 0) {
         double *mark_ns = kvc_answers_marks(&server->answers);
         mark_ns[0] = request->arrived_ns + server->stopped_ns;

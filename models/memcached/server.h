@@ -52,13 +52,6 @@ struct kvc_memcached_queue {
     uint32_t first, count, room;
 };
 
-enum kvc_memcached_outcome {
-    KVC_MEMCACHED_HIT,
-    KVC_MEMCACHED_MISS,
-    KVC_MEMCACHED_SET_DONE,
-    KVC_MEMCACHED_DELETE_DONE,
-};
-
 struct kvc_memcached_thread {
     struct kvc_memcached_queue ring, handed; /* Packets of the NIC; requests that other threads received. */
     uint32_t job[KVC_MEMCACHED_BURST_MAX];

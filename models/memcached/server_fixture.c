@@ -85,9 +85,8 @@ static void take(struct kvc_memcached_server *server, struct kvc_test_memcached_
         *sum_ns += counts ? *last_ns - answers->sent_ns[i] : 0;
         *measured += counts;
         outcome->done_ns_sum += *last_ns * (i + 1);
-        outcome->hits += answers->outcome[i] == KVC_MEMCACHED_HIT;
-        outcome->gets +=
-            answers->outcome[i] == KVC_MEMCACHED_HIT || answers->outcome[i] == KVC_MEMCACHED_MISS;
+        outcome->hits += answers->outcome[i] == KVC_ANSWERED_HIT;
+        outcome->gets += answers->outcome[i] == KVC_ANSWERED_HIT || answers->outcome[i] == KVC_ANSWERED_MISS;
     }
     outcome->answered += answers->count;
     outcome->offered += answers->offered;

@@ -492,7 +492,6 @@ static void set_totals(const void *state, struct kvc_result *result)
 {
     const struct kvc_memcachedgpu_simulation *simulation = state;
     result->completed = simulation->completed + simulation->sets + simulation->deletes;
-    result->gets = simulation->completed;
     result->hits = simulation->hits;
     result->misses = simulation->misses;
     result->sets = simulation->sets;

@@ -151,15 +151,11 @@ static void open_server(void *state)
 static void set_totals(const void *state, struct kvc_result *result)
 {
     const struct simulation *simulation = state;
-    const uint64_t *outcome = simulation->slices.outcome;
-    result->completed = simulation->slices.completed;
-    result->gets = result->hits = outcome[KVC_OP_GET];
+    kvc_slices_totals(&simulation->slices, result);
     if (simulation->replica.context->scenario->workload.arrival == KVC_ARRIVAL_TRACE) {
         kvc_result_note(result,
                         "rdma has no table: every GET counts as a hit, whatever the trace has stored");
     }
-    result->sets = outcome[KVC_OP_SET];
-    result->deletes = outcome[KVC_OP_DELETE];
 }
 
 static void close_simulation(void *state)

@@ -124,7 +124,7 @@ static void answer(struct kvc_rdma_server *server, double done_ns, uint32_t numb
 {
     const struct kvc_rdma_operation *operation = &server->operation[number];
     kvc_answers_reserve(&server->answers, 1);
-    kvc_answers_add(&server->answers, operation->sent_ns, done_ns, operation->op, 0);
+    kvc_answers_add(&server->answers, operation->sent_ns, done_ns, kvc_answered_of(operation->op, false), 0);
     double *mark_ns = kvc_answers_marks(&server->answers);
     mark_ns[0] = operation->arrived_ns + server->stopped_ns;
     mark_ns[1] = operation->served_ns + server->stopped_ns;

@@ -30,10 +30,10 @@ struct kvc_rdma_server {
     uint64_t keys; /* Entries of key_free_ns; keys beyond them share entries. */
     /* Busy times since the server was opened; key_busy_ns refers to the most popular key. */
     double receive_busy_ns, message_busy_ns, key_busy_ns, send_busy_ns;
-    struct kvc_answers answers; /* The outcome is the operation, enum kvc_op. */
-    double advanced_ns;         /* Time of the server's clock at the end of the latest advance. */
-    double stopped_ns;          /* Time for which the server was stopped so far. */
-    double resumed_ns;          /* When the server resumed after the latest stop, by its clock. */
+    struct kvc_answers answers;
+    double advanced_ns; /* Time of the server's clock at the end of the latest advance. */
+    double stopped_ns;  /* Time for which the server was stopped so far. */
+    double resumed_ns;  /* When the server resumed after the latest stop, by its clock. */
 };
 
 /* Opens the server. `scenario` and `source` must outlive it. Exits with status 3 if memory is short. */

@@ -3,10 +3,29 @@
 #ifndef KVC_SIM_RUN_ANSWERS_H
 #define KVC_SIM_RUN_ANSWERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KVC_OUTCOMES_MAX = 8 /**< Outcomes that a store may distinguish. */ };
+#include "sim/workload/batch.h"
+
+/** How a request was answered. */
+enum kvc_answered {
+    KVC_ANSWERED_HIT,
+    KVC_ANSWERED_MISS,
+    KVC_ANSWERED_SET,
+    KVC_ANSWERED_DELETE,
+    KVC_ANSWERED_KINDS
+};
+
+/** Returns how a request was answered; `missed` says whether a GET did not find its key. */
+static inline uint8_t kvc_answered_of(enum kvc_op op, bool missed)
+{
+    if (op == KVC_OP_GET) {
+        return missed ? KVC_ANSWERED_MISS : KVC_ANSWERED_HIT;
+    }
+    return op == KVC_OP_SET ? KVC_ANSWERED_SET : KVC_ANSWERED_DELETE;
+}
 
 /** A list of answers in ascending order of done_ns, and a list of requests. A zeroed struct is
  * empty; `marks` may be set before the first answer. */
@@ -15,7 +34,7 @@ struct kvc_answers {
     uint32_t capacity;         /**< Answers that it has room for. */
     double *sent_ns;           /**< When the request was sent [ns]. */
     double *done_ns;           /**< When the response reached the client [ns]. */
-    uint8_t *outcome;          /**< The request's outcome as the store defines it; below KVC_OUTCOMES_MAX. */
+    uint8_t *outcome;          /**< How it was answered: enum kvc_answered. */
     uint32_t *client;          /**< The client that sent it, see struct kvc_batch. */
     uint32_t marks;            /**< Marks of the way of each request (sim/metrics/paths.h); 0: none. */
     double *mark_ns;           /**< These marks, `marks` for each answer [ns]. */

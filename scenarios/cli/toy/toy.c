@@ -215,10 +215,10 @@ static void open_device(void *state)
 static void set_totals(const void *state, struct kvc_result *result)
 {
     const uint64_t *completed = ((const struct simulation *)state)->completed;
-    result->gets = result->hits = completed[KVC_OP_GET];
+    result->hits = completed[KVC_OP_GET];
     result->sets = completed[KVC_OP_SET];
     result->deletes = completed[KVC_OP_DELETE];
-    result->completed = result->gets + result->sets + result->deletes;
+    result->completed = result->hits + result->sets + result->deletes;
 }
 
 static void close_device(void *state)

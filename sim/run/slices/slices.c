@@ -33,21 +33,20 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
                                                                        .sent_ns = answers->sent_ns,
                                                                        .done_ns = answers->done_ns,
                                                                        .outcome = answers->outcome,
-                                                                       .hit = slices->hit,
-                                                                       .miss = slices->miss,
-                                                                       .other_miss = slices->miss,
+                                                                       .hit = KVC_ANSWERED_HIT,
+                                                                       .miss = KVC_ANSWERED_MISS,
+                                                                       .other_miss = KVC_ANSWERED_MISS,
                                                                        .times_all = true,
                                                                        .count = answers->count});
     for (uint32_t i = first; i < last; i++) {
-        slices->outcome[answers->outcome[i]]++;
+        slices->answered[answers->outcome[i]]++;
     }
     for (uint32_t i = 0; i < answers->count; i++) {
-        bool hit = answers->outcome[i] == slices->hit;
+        bool hit = answers->outcome[i] == KVC_ANSWERED_HIT;
         hits += hit;
-        gets += hit || answers->outcome[i] == slices->miss;
+        gets += hit || answers->outcome[i] == KVC_ANSWERED_MISS;
     }
     kvc_recorder_lookups(&replica->recorder, now_ns, gets, hits);
-    slices->completed += last - first;
     if (!slices->completes) {
         kvc_source_complete(replica->source, answers->client, answers->done_ns, answers->count);
     }
@@ -97,4 +96,14 @@ void kvc_slices_report_stage(const struct kvc_slices *slices, uint32_t stage, co
     struct kvc_stage_result *added =
         kvc_recorder_report_stage(&slices->replica->recorder, name, device, 1u << stage, servers, result);
     added->utilization_frac = fmin(added->utilization_frac, 1);
+}
+
+void kvc_slices_totals(const struct kvc_slices *slices, struct kvc_result *result)
+{
+    const uint64_t *answered = slices->answered;
+    result->hits = answered[KVC_ANSWERED_HIT];
+    result->misses = answered[KVC_ANSWERED_MISS];
+    result->sets = answered[KVC_ANSWERED_SET];
+    result->deletes = answered[KVC_ANSWERED_DELETE];
+    result->completed = result->hits + result->misses + result->sets + result->deletes;
 }

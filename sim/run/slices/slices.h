@@ -27,10 +27,7 @@ struct kvc_slices {
     /** Whether the servers themselves report each answer to the source at once (kvc_source_complete()), not
      * at the end of a slice, so that clients of a closed loop can send within it. */
     bool completes;
-    uint64_t completed;                 /**< Requests completed within the measured time. */
-    uint64_t outcome[KVC_OUTCOMES_MAX]; /**< These requests by outcome. */
-    uint8_t hit;                        /**< Outcome of GETs that found their key. */
-    uint8_t miss;                       /**< Outcome of GETs that did not. */
+    uint64_t answered[KVC_ANSWERED_KINDS]; /**< Requests answered within the measured time. */
 };
 
 /** One server. */
@@ -61,5 +58,8 @@ void kvc_slice_server_main(void *server);
  * busy time is spread over. The utilization is at most 1, even if a job reaches beyond the measured time. */
 void kvc_slices_report_stage(const struct kvc_slices *slices, uint32_t stage, const char *name,
                              const char *device, double servers, struct kvc_result *result);
+
+/** Sets the numbers of requests that were answered within the measured time. */
+void kvc_slices_totals(const struct kvc_slices *slices, struct kvc_result *result);
 
 #endif
