@@ -437,12 +437,7 @@ static void report_kernel(const struct simulation *simulation, struct kvc_metric
         return;
     }
     kvc_metrics_set(kernel, "load_factor_frac", kvc_shards_load_frac(simulation->stores->store));
-    kvc_metrics_set_ratio(kernel, "lines_per_search",
-                          (double)(last->index.search_lines - first->index.search_lines),
-                          (double)(last->index.searches - first->index.searches));
-    kvc_metrics_set_ratio(kernel, "lines_per_insert",
-                          (double)(last->index.insert_lines - first->index.insert_lines),
-                          (double)(last->index.inserts - first->index.inserts));
+    kvc_shards_report_lines(&first->index, &last->index, kernel);
     kvc_metrics_set_ratio(kernel, "displacements_per_insert",
                           (double)(last->index.displacements - first->index.displacements),
                           (double)(last->index.inserts - first->index.inserts));

@@ -1,7 +1,6 @@
 #include "models/composed/machine.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "models/composed/config.h"
 #include "models/forecast.h"
@@ -45,7 +44,7 @@ void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platfo
                           struct kvc_composed_devices *devices)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
-    uint32_t sockets = (uint32_t)scenario->node.sockets;
+    uint32_t sockets = kvc_scenario_shards(scenario), zone = 0;
     const struct kvc_socket_use use = {
         .gpu_clock = config->gpu_clock,
         .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
@@ -53,19 +52,14 @@ void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platfo
         .cores_fail = scenario->run.change_count > 0 && has_stages(config, KVC_COMPOSED_CPU),
         .copies = has_stages(config, KVC_COMPOSED_PCIE_DOWN) || has_stages(config, KVC_COMPOSED_PCIE_UP),
         .is_fixed = !kvc_power_policy_looks(&scenario->power) && scenario->run.change_count == 0};
-    for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {
+    for (uint32_t i = 0; i < sockets; i++) {
         char name[KVC_PLATFORM_NAME_MAX / 2];
-        snprintf(name, sizeof(name), "node%u", node);
-        uint32_t zone = kvc_platform_add_zone(platform, name);
-        kvc_socket_add_rest(platform, zone, name, &scenario->node);
-        for (uint32_t i = 0; i < sockets; i++) {
-            snprintf(name, sizeof(name), "node%u.socket%u", node, i);
-            struct kvc_composed_devices added = {
-                .socket = kvc_socket_add(platform, zone, name, &scenario->node, use)};
-            add_card(config, platform, zone, name, &added);
-            if (devices != NULL) {
-                devices[node * sockets + i] = added;
-            }
+        kvc_socket_begin(platform, &scenario->node, i, &zone, name);
+        struct kvc_composed_devices added = {.socket =
+                                                 kvc_socket_add(platform, zone, name, &scenario->node, use)};
+        add_card(config, platform, zone, name, &added);
+        if (devices != NULL) {
+            devices[i] = added;
         }
     }
 }

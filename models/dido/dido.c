@@ -568,14 +568,10 @@ static void report_changes(const struct kvc_dido_simulation *simulation, struct 
 static void report_kernel(const struct kvc_dido_simulation *simulation, struct kvc_metrics *kernel)
 {
     const struct kvc_dido_counters *from = &simulation->first, *to = &simulation->last;
-    const struct kvc_index_stats *first = &from->index, *last = &to->index;
     /* Number of requests that a kept request stands for. */
     double rate = (double)simulation->store->sampling.rate;
     kvc_metrics_set(kernel, "load_factor_frac", kvc_shards_load_frac(simulation->store));
-    kvc_metrics_set_ratio(kernel, "lines_per_search", (double)(last->search_lines - first->search_lines),
-                          (double)(last->searches - first->searches));
-    kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)(last->insert_lines - first->insert_lines),
-                          (double)(last->inserts - first->inserts));
+    kvc_shards_report_lines(&from->index, &to->index, kernel);
     kvc_metrics_set(kernel, "evictions", rate * (double)(to->evicted - from->evicted));
     kvc_metrics_set(kernel, "rejected", rate * (double)(to->rejected - from->rejected));
 }

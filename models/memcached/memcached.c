@@ -109,18 +109,13 @@ static struct machine add_socket(const struct kvc_memcached_config *config, stru
 static void add_machines(const struct kvc_scenario *scenario, struct kvc_platform *platform,
                          struct machine *machine)
 {
-    uint32_t sockets = (uint32_t)scenario->node.sockets;
-    for (uint32_t node = 0; node < scenario->cluster.nodes; node++) {
+    uint32_t sockets = kvc_scenario_shards(scenario), zone = 0;
+    for (uint32_t i = 0; i < sockets; i++) {
         char name[KVC_PLATFORM_NAME_MAX / 2];
-        snprintf(name, sizeof(name), "node%u", node);
-        uint32_t zone = kvc_platform_add_zone(platform, name);
-        kvc_socket_add_rest(platform, zone, name, &scenario->node);
-        for (uint32_t s = 0; s < sockets; s++) {
-            snprintf(name, sizeof(name), "node%u.socket%u", node, s);
-            struct machine added = add_socket(kvc_memcached_config_of(scenario), platform, zone, name);
-            if (machine != NULL) {
-                machine[node * sockets + s] = added;
-            }
+        kvc_socket_begin(platform, &scenario->node, i, &zone, name);
+        struct machine added = add_socket(kvc_memcached_config_of(scenario), platform, zone, name);
+        if (machine != NULL) {
+            machine[i] = added;
         }
     }
 }

@@ -15,6 +15,7 @@
 #include "models/memcachedgpu/resources.h"
 #include "models/memcachedgpu/simulation.h"
 #include "models/memcachedgpu/store.h"
+#include "models/shards/store.h"
 #include "models/simulate.h"
 #include "sim/base/array.h"
 #include "sim/devices/network.h"
@@ -423,11 +424,6 @@ static void count(void *data, bool begins)
     kvc_recorder_sample(&simulation->replica.recorder, ratio, sizeof(ratio) / sizeof(*ratio));
 }
 
-static double quotient(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : NAN;
-}
-
 static void report_kernel(const struct kvc_memcachedgpu_simulation *simulation, struct kvc_result *result)
 {
     const struct kvc_index_stats *first = &simulation->first_index, *last = &simulation->last_index;
@@ -447,11 +443,8 @@ static void report_kernel(const struct kvc_memcachedgpu_simulation *simulation, 
     for (uint32_t i = KVC_MEMCACHEDGPU_PACKET_OK + 1; i < KVC_MEMCACHEDGPU_PACKET_STATUS_COUNT; i++) {
         bad += simulation->bad[i];
     }
-    kvc_metrics_set(kernel, "load_factor_frac", quotient(used, capacity));
-    kvc_metrics_set(kernel, "lines_per_search",
-                    quotient(last->search_lines - first->search_lines, last->searches - first->searches));
-    kvc_metrics_set(kernel, "lines_per_insert",
-                    quotient(last->insert_lines - first->insert_lines, last->inserts - first->inserts));
+    kvc_metrics_set_ratio(kernel, "load_factor_frac", (double)used, (double)capacity);
+    kvc_shards_report_lines(first, last, kernel);
     kvc_metrics_set(kernel, "replaced", (double)(last->replaced - first->replaced));
     kvc_metrics_set(kernel, "evictions", (double)(last->evicted - first->evicted));
     kvc_metrics_set(kernel, "rejected", (double)rejected);

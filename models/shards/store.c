@@ -141,6 +141,15 @@ double kvc_shards_load_frac(const struct kvc_shards *store)
     return room > 0 ? used / room : NAN;
 }
 
+void kvc_shards_report_lines(const struct kvc_index_stats *first, const struct kvc_index_stats *last,
+                             struct kvc_metrics *kernel)
+{
+    kvc_metrics_set_ratio(kernel, "lines_per_search", (double)(last->search_lines - first->search_lines),
+                          (double)(last->searches - first->searches));
+    kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)(last->insert_lines - first->insert_lines),
+                          (double)(last->inserts - first->inserts));
+}
+
 static bool same_sizes(const struct kvc_batch *batch, const uint32_t *rows, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {

@@ -77,6 +77,11 @@ void kvc_shards_free(struct kvc_shards *store);
 /* Returns the elements of all indexes over those that they hold when they are full; NaN without any. */
 double kvc_shards_load_frac(const struct kvc_shards *store);
 
+/* Adds to the metrics of kernels how many lines a search and an insert touched between two readings of the
+ * counters. */
+void kvc_shards_report_lines(const struct kvc_index_stats *first, const struct kvc_index_stats *last,
+                             struct kvc_metrics *kernel);
+
 /* Creates the shards and preloads them, the least popular keys first, so that the popular ones survive
  * eviction. `seed` is the seed of the replica. `progress` may be NULL. Returns an error if the workload's
  * keys cannot be read, and exits with status 3 if memory is short. */

@@ -212,16 +212,22 @@ struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, c
     return socket;
 }
 
-void kvc_socket_add_rest(struct kvc_platform *platform, uint32_t zone, const char *prefix,
-                         const struct kvc_node *node)
+void kvc_socket_begin(struct kvc_platform *platform, const struct kvc_node *node, uint32_t number,
+                      uint32_t *zone, char prefix[KVC_PLATFORM_NAME_MAX / 2])
 {
-    const struct place place = {platform, zone, prefix};
+    uint32_t sockets = (uint32_t)node->sockets, of_node = number / sockets, socket = number % sockets;
+    snprintf(prefix, KVC_PLATFORM_NAME_MAX / 2, "node%u", of_node);
     double watts = node->rest_watts;
-    if (watts > 0) {
+    if (socket == 0) {
+        *zone = kvc_platform_add_zone(platform, prefix);
+    }
+    if (socket == 0 && watts > 0) {
+        const struct place place = {platform, *zone, prefix};
         add_host(&place, "rest",
                  &(struct kvc_platform_host){.device = "rest",
                                              .cores = 1,
                                              .pstates = 1,
                                              .pstate = {{.speed = 1, .watts = {watts, watts, watts}}}});
     }
+    snprintf(prefix, KVC_PLATFORM_NAME_MAX / 2, "node%u.socket%u", of_node, socket);
 }

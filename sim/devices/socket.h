@@ -56,9 +56,11 @@ struct kvc_socket_use {
 struct kvc_socket kvc_socket_add(struct kvc_platform *platform, uint32_t zone, const char *prefix,
                                  const struct kvc_node *node, struct kvc_socket_use use);
 
-/** Adds the host "PREFIX.rest", which draws node->rest_watts all the time: board, fans, drives and losses.
- * Adds nothing if that power is unknown. */
-void kvc_socket_add_rest(struct kvc_platform *platform, uint32_t zone, const char *prefix,
-                         const struct kvc_node *node);
+/** Begins a socket of nodes that have node->sockets each. The first socket of a node adds the zone of the
+ * node, whose number stays in *zone for the others, and the host "nodeN.rest", which draws node->rest_watts
+ * all the time: board, fans, drives and losses. That host is missing if its power is unknown. Sets `prefix`,
+ * with which names of the socket's devices begin. */
+void kvc_socket_begin(struct kvc_platform *platform, const struct kvc_node *node, uint32_t number,
+                      uint32_t *zone, char prefix[KVC_PLATFORM_NAME_MAX / 2]);
 
 #endif

@@ -154,10 +154,7 @@ static void report_kernel(const struct kvc_dido_real_node *node, struct kvc_resu
     kvc_metrics_set(&result->kernel, "load_factor_frac",
                     (double)kvc_index_used(node->store.index) /
                         (double)kvc_index_capacity(node->store.index));
-    kvc_metrics_set_ratio(&result->kernel, "lines_per_search", (double)index.search_lines,
-                          (double)index.searches);
-    kvc_metrics_set_ratio(&result->kernel, "lines_per_insert", (double)index.insert_lines,
-                          (double)index.inserts);
+    kvc_shards_report_lines(&(struct kvc_index_stats){0}, &index, &result->kernel);
     kvc_metrics_set(&result->kernel, "index_dropped", (double)index.dropped);
     kvc_metrics_set(&result->kernel, "evictions", (double)evicted);
     kvc_metrics_set(&result->kernel, "rejected", (double)rejected);

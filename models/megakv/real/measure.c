@@ -266,8 +266,7 @@ static void report_kernel(const struct kvc_megakv_real_node *node, struct kvc_re
     struct kvc_metrics *kernel = &result->kernel;
     kvc_metrics_set(kernel, "load_factor_frac",
                     (double)kvc_index_used(shard->index) / (double)kvc_index_capacity(shard->index));
-    kvc_metrics_set_ratio(kernel, "lines_per_search", (double)index->search_lines, (double)index->searches);
-    kvc_metrics_set_ratio(kernel, "lines_per_insert", (double)index->insert_lines, (double)index->inserts);
+    kvc_shards_report_lines(&(struct kvc_index_stats){0}, index, kernel);
     kvc_metrics_set_ratio(kernel, "lines_per_read", (double)slab.read_lines, (double)slab.reads);
     kvc_metrics_set_ratio(kernel, "marks_per_read", (double)slab.marked, (double)slab.reads);
     kvc_metrics_set(kernel, "index_dropped", (double)index->dropped);
