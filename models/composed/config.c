@@ -354,7 +354,7 @@ static void set_cores(struct kvc_composed_config *config, const struct kvc_scena
 {
     const struct kvc_workload *workload = &scenario->workload;
     const struct kvc_node *node = &scenario->node;
-    double keys = (double)workload->keys / config->shards, share;
+    double keys = (double)workload->keys / config->shards;
     enum kvc_composed_place place = memory == KVC_COMPOSED_IN_HOST ? KVC_COMPOSED_CPU : KVC_COMPOSED_CARD_CPU;
     const uint32_t on_hot =
         KVC_COMPOSED_HOT_SEARCH | KVC_COMPOSED_HOT_READ | KVC_COMPOSED_HOT_FILL | KVC_COMPOSED_HOT_ERASE;
@@ -391,9 +391,8 @@ static void set_cores(struct kvc_composed_config *config, const struct kvc_scena
     }
     reuse.stream_bytes = config->means.request_bytes + config->means.response_bytes;
     bool steady = workload->arrival != KVC_ARRIVAL_TRACE;
-    if (steady && reuse.bytes_per_key > 0 && cores->cpu->llc_bytes > 0) {
-        kvc_reuse_shares(workload, &reuse, &cores->cpu->llc_bytes, 1, &share);
-        cores->llc_frac = share;
+    if (steady && reuse.bytes_per_key > 0) {
+        cores->llc_frac = kvc_reuse_share(workload, &reuse, cores->cpu->llc_bytes);
     }
     set_line(cores);
     if (reuse.footprint_bytes > 0 && memory == KVC_COMPOSED_IN_HOST) {
@@ -442,8 +441,7 @@ static void set_caches(struct kvc_composed_config *config, const struct kvc_scen
         const struct kvc_reuse lines = {.bytes_per_key = LINE_BYTES,
                                         .footprint_bytes = config->index_bytes,
                                         .stream_bytes = KVC_SHARDS_JOB_BYTES};
-        double reach_bytes = kvc_gpu_l2_reach_bytes(config->gpu);
-        kvc_reuse_shares(workload, &lines, &reach_bytes, 1, &config->l2_frac);
+        config->l2_frac = kvc_reuse_share(workload, &lines, kvc_gpu_l2_reach_bytes(config->gpu));
         config->hot_frac = kvc_popularity_mass(workload, 1);
     }
 }

@@ -191,11 +191,8 @@ static void set_cached(struct kvc_dido_config *config, const struct kvc_workload
     double llc_bytes = config->cpu->llc_bytes, keys = (double)workload->keys;
     const struct kvc_reuse items = {means->touched_bytes, keys * means->touched_bytes, LINE_BYTES};
     const struct kvc_reuse buckets = {LINE_BYTES, fmin(config->index_bytes, keys * LINE_BYTES), LINE_BYTES};
-    double item_frac = 0, bucket_frac = 0;
-    kvc_reuse_shares(workload, &items, &llc_bytes, 1, &item_frac);
-    kvc_reuse_shares(workload, &buckets, &llc_bytes, 1, &bucket_frac);
-    config->item_cached_frac = item_frac;
-    config->bucket_cached_frac = bucket_frac;
+    config->item_cached_frac = kvc_reuse_share(workload, &items, llc_bytes);
+    config->bucket_cached_frac = kvc_reuse_share(workload, &buckets, llc_bytes);
     config->popular_frac = kvc_popularity_mass(workload, llc_bytes / means->item_bytes);
 }
 

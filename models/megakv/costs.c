@@ -38,7 +38,9 @@ static const double *shares_of(struct use *use, const struct kvc_megakv_cost_cur
         memcmp(footprint_bytes, use->footprint_bytes, footprints * sizeof(*footprint_bytes)) != 0) {
         use->footprints = footprints;
         memcpy(use->footprint_bytes, footprint_bytes, footprints * sizeof(*footprint_bytes));
-        kvc_reuse_shares(use->workload, &use->reuse, footprint_bytes, footprints, use->share);
+        for (uint32_t i = 0; i < footprints; i++) {
+            use->share[i] = kvc_reuse_share(use->workload, &use->reuse, footprint_bytes[i]);
+        }
     }
     return use->share;
 }
@@ -217,17 +219,13 @@ static double llc_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     const struct kvc_shards_means *means = &config->means;
-    if (config->cpu->llc_bytes <= 0) {
-        return 0;
-    }
-    double keys = (double)scenario->workload.keys / config->shards, share;
+    double keys = (double)scenario->workload.keys / config->shards;
     double lines = ceil(means->touched_bytes / LINE_BYTES);
     struct kvc_reuse reuse = {.bytes_per_key = lines * LINE_BYTES,
                               .footprint_bytes = means->item_bytes * keys,
                               .stream_bytes = means->request_bytes + means->response_bytes + SIGNATURE_BYTES +
                                               HASH_BYTES + LOCATION_BYTES + job_bytes(config, KVC_OP_GET)};
-    kvc_reuse_shares(&scenario->workload, &reuse, &config->cpu->llc_bytes, 1, &share);
-    return share;
+    return kvc_reuse_share(&scenario->workload, &reuse, config->cpu->llc_bytes);
 }
 
 /* Returns the share of the index's lines that a GPU finds in its L2 cache. Jobs and locations also pass
@@ -236,10 +234,8 @@ static double l2_frac_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_megakv_config *config = kvc_megakv_config_of(scenario);
     struct kvc_reuse reuse = index_of(scenario).reuse;
-    double bytes = kvc_gpu_l2_reach_bytes(config->gpu), share;
     reuse.stream_bytes = SIGNATURE_BYTES + HASH_BYTES + LOCATION_BYTES;
-    kvc_reuse_shares(&scenario->workload, &reuse, &bytes, 1, &share);
-    return share;
+    return kvc_reuse_share(&scenario->workload, &reuse, kvc_gpu_l2_reach_bytes(config->gpu));
 }
 
 static void set_launches(struct kvc_megakv_costs *costs, const struct kvc_megakv_cost_profile *stages,

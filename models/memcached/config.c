@@ -275,8 +275,8 @@ static void set_memory(const struct kvc_scenario *scenario, struct kvc_memcached
     }
     const struct kvc_reuse reuse = reuse_of(scenario, config->kind);
     const struct kvc_dram_load line = {.random_reads = 1};
-    if (scenario->workload.arrival != KVC_ARRIVAL_TRACE && config->cpu->llc_bytes > 0) {
-        kvc_reuse_shares(&scenario->workload, &reuse, &config->cpu->llc_bytes, 1, &config->llc_frac);
+    if (scenario->workload.arrival != KVC_ARRIVAL_TRACE) {
+        config->llc_frac = kvc_reuse_share(&scenario->workload, &reuse, config->cpu->llc_bytes);
     }
     config->llc_ns = kvc_cpu_llc_hit_ns(config->cpu);
     config->line_ns =

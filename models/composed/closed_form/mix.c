@@ -62,8 +62,7 @@ static double recent_hit_frac(const struct kvc_scenario *scenario, double items,
     kvc_set_cache_close(&keys);
     if (config->fills && (double)workload->keys > items) { /* What LRU would keep in the long run. */
         const struct kvc_reuse reuse = {.bytes_per_key = 1, .footprint_bytes = (double)workload->keys};
-        double kept;
-        kvc_reuse_shares(workload, &reuse, &items, 1, &kept);
+        double kept = kvc_reuse_share(workload, &reuse, items);
         hits = fmin(hits, fmax(kept, kvc_popularity_mass(workload, fmin(stored, items))));
     }
     return hits;

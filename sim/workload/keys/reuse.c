@@ -104,13 +104,10 @@ static double find(const struct kvc_workload *workload, const struct kvc_reuse *
     return result;
 }
 
-void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
-                      uint32_t count, double *share)
+double kvc_reuse_share(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double size)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        bool all = size[i] >= reuse->footprint_bytes && reuse->stream_bytes <= 0;
-        share[i] = all ? 1 : find(workload, reuse, size[i], true);
-    }
+    bool all = size >= reuse->footprint_bytes && reuse->stream_bytes <= 0;
+    return size <= 0 ? 0 : all ? 1 : find(workload, reuse, size, true);
 }
 
 double kvc_reuse_requests(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double size)

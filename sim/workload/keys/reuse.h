@@ -7,8 +7,6 @@
 #ifndef KVC_SIM_WORKLOAD_KEYS_REUSE_H
 #define KVC_SIM_WORKLOAD_KEYS_REUSE_H
 
-#include <stdint.h>
-
 #include "sim/workload/workload.h"
 
 /** The memory that requests touch. */
@@ -18,10 +16,9 @@ struct kvc_reuse {
     double stream_bytes;    /**< Touched per request and not reused soon, such as its packet [bytes]. */
 };
 
-/** Computes, for each of `count` ascending sizes, the share of accesses (0 to 1) whose line is among the last
- * size[i] bytes touched. If memory for the popularity of the keys is short, they count as uniform. */
-void kvc_reuse_shares(const struct kvc_workload *workload, const struct kvc_reuse *reuse, const double *size,
-                      uint32_t count, double *share);
+/** Returns the share of accesses (0 to 1) whose line is among the last `size` bytes touched; 0 if size is 0.
+ * If memory for the popularity of the keys is short, they count as uniform. */
+double kvc_reuse_share(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double size);
 
 /** Returns the number of requests that touch `size` bytes: an LRU cache of that size keeps a key for so many
  * after its latest one. Infinity: the cache keeps all. */

@@ -21,11 +21,9 @@ static struct kvc_workload zipf(double s)
 /* Returns the share for a size that is `part` of the footprint. */
 static void shares_of(const struct kvc_workload *workload, const struct kvc_reuse *reuse, double share[SIZES])
 {
-    double size[SIZES];
     for (int i = 0; i < SIZES; i++) {
-        size[i] = part[i] * reuse->footprint_bytes;
+        share[i] = kvc_reuse_share(workload, reuse, part[i] * reuse->footprint_bytes);
     }
-    kvc_reuse_shares(workload, reuse, size, SIZES, share);
 }
 
 Test(reuse, uniform_keys_come_back_evenly)
@@ -110,15 +108,12 @@ static void expect_lru(double s, uint32_t lines, double tolerance)
     const struct kvc_workload workload = {.keys = FEW, .popularity = KVC_POPULARITY_ZIPF, .zipf_s = s};
     const struct kvc_reuse reuse = {.bytes_per_key = ITEM_BYTES,
                                     .footprint_bytes = (double)ITEM_BYTES * lines};
-    double expected[CAPACITIES], size[CAPACITIES], share[CAPACITIES];
-    for (int c = 0; c < CAPACITIES; c++) {
-        size[c] = (double)capacity[c] * ITEM_BYTES;
-    }
+    double expected[CAPACITIES];
     lru_hits(s, lines, expected);
-    kvc_reuse_shares(&workload, &reuse, size, CAPACITIES, share);
     for (int c = 0; c < CAPACITIES; c++) {
-        cr_expect_float_eq(share[c], expected[c], tolerance, "s %g, %u of %u lines: %g, not %g", s,
-                           capacity[c], lines, share[c], expected[c]);
+        double share = kvc_reuse_share(&workload, &reuse, (double)capacity[c] * ITEM_BYTES);
+        cr_expect_float_eq(share, expected[c], tolerance, "s %g, %u of %u lines: %g, not %g", s, capacity[c],
+                           lines, share, expected[c]);
     }
 }
 
