@@ -215,6 +215,7 @@ static struct {
     uint64_t inside_ticks;  /* Ticks spent in SimGrid so far. */
     uint64_t entered_ticks; /* When an actor last entered SimGrid. */
     struct actor_start *actors;
+    struct kvc_poller *pollers;
 } engine;
 
 /* Lets SimGrid's time pass until the present. */
@@ -455,13 +456,18 @@ void kvc_engine_sleep_until_ns(double time_ns)
 
 /* A device that is off takes no work, so the actor first waits until it is back. The actor that turns it on
  * wakes at the same time, perhaps later. */
-static sg_exec_t start_draw(const struct kvc_draw *draw)
+static void wait_for_host(const struct host *host)
 {
-    struct host *host = &engine.hosts[draw->host];
     while (!sg_host_is_on(host->host)) {
         sg_actor_sleep_until(host->on_ns * 1e-9);
         sg_actor_yield();
     }
+}
+
+static sg_exec_t start_draw(const struct kvc_draw *draw)
+{
+    struct host *host = &engine.hosts[draw->host];
+    wait_for_host(host);
     if (kvc_device_queue_used(&host->queue)) {
         KVC_BUG("an activity on host %u, which has a queue", draw->host);
     }
@@ -525,22 +531,47 @@ void kvc_engine_work(const struct kvc_draw *draws, uint32_t count)
 
 struct kvc_poller {
     uint32_t host;
+    bool paused;
     sg_actor_t actor;
+    struct kvc_poller *next; /* All pollers. */
 };
+
+/* SimGrid cannot fail the execution of a suspended actor, so pollers whose host fails wait for it awake, even
+ * those that are paused. */
+static void wake_pollers(uint32_t host)
+{
+    for (struct kvc_poller *poller = engine.pollers; poller != NULL; poller = poller->next) {
+        if (poller->host == host) {
+            sg_actor_resume(poller->actor);
+        }
+    }
+}
 
 static void poll(void *data)
 {
     static const double long_ns = 1e9;
     const struct kvc_poller *poller = data;
+    const struct kvc_draw draw = {poller->host, long_ns, long_ns};
     for (;;) {
-        kvc_engine_work(&(struct kvc_draw){poller->host, long_ns, long_ns}, 1);
+        struct kvc_work work;
+        kvc_engine_start(&work, &draw, 1);
+        enter();
+        (void)sg_exec_wait(work.execution[0]);
+        engine.executions--;
+        wait_for_host(&engine.hosts[poller->host]);
+        while (poller->paused) {
+            sg_actor_suspend(poller->actor);
+            wait_for_host(&engine.hosts[poller->host]);
+        }
+        leave();
     }
 }
 
 struct kvc_poller *kvc_poller_create(uint32_t host)
 {
     struct kvc_poller *poller = kvc_array_of(1, sizeof(*poller));
-    poller->host = host;
+    *poller = (struct kvc_poller){.host = host, .next = engine.pollers};
+    engine.pollers = poller;
     poller->actor = spawn("poller", poll, poller);
     return poller;
 }
@@ -552,13 +583,17 @@ void kvc_poller_free(struct kvc_poller *poller)
 
 void kvc_poller_pause(struct kvc_poller *poller)
 {
+    poller->paused = true;
     enter();
-    sg_actor_suspend(poller->actor);
+    if (sg_host_is_on(engine.hosts[poller->host].host)) {
+        sg_actor_suspend(poller->actor);
+    }
     leave();
 }
 
 void kvc_poller_resume(struct kvc_poller *poller)
 {
+    poller->paused = false;
     enter();
     sg_actor_resume(poller->actor);
     leave();
@@ -711,6 +746,7 @@ void kvc_engine_outage_of_host(uint32_t number, double until_ns)
     host->on_ns = until_ns;
     close_state(host);
     enter();
+    wake_pollers(number);
     sg_host_turn_off(host->host);
     leave();
     kvc_engine_sleep_until_ns(until_ns);

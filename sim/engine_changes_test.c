@@ -1,6 +1,7 @@
 /* Devices that change while they work: performance states and outages; and the energy that they take. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "sim/engine_fixture.h"
 
@@ -146,6 +147,56 @@ Test(engine_changes, a_host_that_is_off_takes_no_power)
     EXPECT_JOULES(kvc_engine_host_joules(gpu), 1600 * 100e-9);
     EXPECT_NS(kvc_engine_work_done_ns(gpu), 1600);
     EXPECT_NS(kvc_engine_capacity_ns(gpu), 1600);
+    kvc_platform_free(platform);
+}
+
+/* A thread that polls and pauses once, and how long it should poll and does. */
+struct pause {
+    double from_ns, until_ns, polls_ns;
+    uint32_t host;
+    double polled_ns;
+};
+
+static void pause_main(void *data)
+{
+    struct pause *pause = data;
+    struct kvc_poller *poller = kvc_poller_create(pause->host);
+    kvc_engine_sleep_until_ns(pause->from_ns);
+    kvc_poller_pause(poller);
+    kvc_engine_sleep_until_ns(pause->until_ns);
+    kvc_poller_resume(poller);
+    kvc_engine_sleep_until_ns(500);
+    pause->polled_ns = kvc_engine_work_done_ns(pause->host);
+    kvc_engine_sleep_until_ns(600);
+    kvc_engine_stop();
+}
+
+/* The threads' hosts are off from 200 to 400 ns. */
+Test(engine_changes, a_paused_thread_outlives_an_outage)
+{
+    enum { PAUSES = 5 };
+    struct pause pauses[PAUSES] = {
+        {20, 120, 20 + 80 + 100}, {100, 450, 100 + 50},  {100, 300, 100 + 100},
+        {250, 450, 200 + 50},     {250, 300, 200 + 100},
+    };
+    struct change outages[PAUSES];
+    struct kvc_platform *platform = kvc_test_platform();
+    for (uint32_t i = 0; i < PAUSES; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "cpu%u", i);
+        pauses[i].host = kvc_test_add_host(platform, name, 2);
+        outages[i] =
+            (struct change){.at_ns = 200, .apply = break_host, .device = pauses[i].host, .until_ns = 400};
+    }
+    kvc_test_open(platform);
+    for (uint32_t i = 0; i < PAUSES; i++) {
+        kvc_engine_spawn("pause", pause_main, &pauses[i]);
+        kvc_engine_spawn("change", change_main, &outages[i]);
+    }
+    kvc_engine_run();
+    for (uint32_t i = 0; i < PAUSES; i++) {
+        EXPECT_NS(pauses[i].polled_ns, pauses[i].polls_ns);
+    }
     kvc_platform_free(platform);
 }
 
