@@ -136,13 +136,17 @@ static void pass_on(struct kvc_composed_server *server, struct kvc_composed_stat
     uint32_t next = stage + 1, by = holder(server, station, stage);
     if (next == config->batched && !job->is_batch) {
         uint32_t pipeline = job->pipeline;
-        if (!join_batch(server, number, now_ns)) {
+        if (latency_ns > 0 && server->pipeline[pipeline].held.count == 0) { /* Else it is stalled. */
+            kvc_events_add(&server->events, now_ns + latency_ns, KVC_COMPOSED_ARRIVES, (uint16_t)next,
+                           number);
+        } else if (join_batch(server, number, now_ns)) {
+            close_idle(server, pipeline, now_ns);
+        } else {
             server->front = server->front > 1 ? 1 : server->front; /* Its cores wait from now on. */
             kvc_ring_push(&server->pipeline[pipeline].held, number, by);
             leave_station(server, by == NO_STATION ? station : NULL, now_ns);
             return;
         }
-        close_idle(server, pipeline, now_ns);
     } else {
         struct kvc_composed_station *to = kvc_composed_station_of(server, next, job->pipeline);
         const struct kvc_composed_fixed *fixed = &server->fixed[next];

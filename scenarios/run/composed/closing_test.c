@@ -8,13 +8,14 @@
 static double mean_us(const char *batch, const char *stages, double mops, bool predicts)
 {
     struct kvc_outcome *outcome = kvc_laws_answer(
-        kvc_laws_load("return { system = { kind = 'composed', batch = { before = 'a', %s }, stages = {\n"
-                      "  { name = 'receive', on = 'nic.rx' },\n%s\n"
-                      "  { name = 'send', on = 'nic.tx' } } },\n"
-                      "node = { sockets = 1 }, workload = { keys = 1e4, get = 1, set = 0, per_frame = 1,\n"
-                      "  arrival = { poisson_mops = %g } },\n"
-                      "run = { duration = '20ms', warmup = '1ms' } }\n",
-                      batch, stages, mops),
+        kvc_laws_load(
+            "return { system = { kind = 'composed', batch = { before = 'a', %s }, stages = {\n"
+            "  { name = 'receive', on = 'nic.rx' },\n%s\n"
+            "  { name = 'send', on = 'nic.tx' } } },\n"
+            "node = { sockets = 1, fpga = 'catapult-stratix-v' }, workload = { keys = 1e4, get = 1, set = 0, per_frame = 1,\n"
+            "  arrival = { poisson_mops = %g } },\n"
+            "run = { duration = '20ms', warmup = '1ms' } }\n",
+            batch, stages, mops),
         predicts);
     double us = kvc_laws_value(outcome, "latency_mean_us");
     kvc_outcome_free(outcome);
@@ -54,5 +55,20 @@ Test(composition_closing, answers_requests_one_by_one)
         double whole = mean_us("count = 8,", stages, 0.1, predicts != 0),
                apart = mean_us("count = 8, apart = 'b',", stages, 0.1, predicts != 0);
         cr_expect_float_eq(whole - apart, 3.5, 0.2, "%.4g us, %.4g one by one", whole, apart);
+    }
+}
+
+/* A request joins its batch when it has left a pipeline, 10 us of which take it through. */
+Test(composition_closing, waits_for_the_way_through_a_pipeline)
+{
+    for (int predicts = 0; predicts < 2; predicts++) {
+        double us[2];
+        for (int through = 0; through < 2; through++) {
+            static const char *const stages[] = {
+                "{ name = 'p', on = 'fpga' }, { name = 'a', on = 'cpu', ns = 1 },",
+                "{ name = 'p', on = 'fpga', ns = 10000 }, { name = 'a', on = 'cpu', ns = 1 },"};
+            us[through] = mean_us("count = 8,", stages[through], 0.1, predicts != 0);
+        }
+        cr_expect_float_eq(us[1] - us[0], 10, 0.1, "%.4g us, %.4g without the way", us[1], us[0]);
     }
 }
