@@ -527,22 +527,16 @@ double kvc_composed_flash_busy_ns(const struct kvc_composed_config *config, cons
     return fmax(busy_ns, load->reads * kvc_flash_read_ns(flash, load->read_bytes) / tags);
 }
 
-/* Reads of a batch that waits for any start together; programs keep nobody waiting until the write buffer is
- * full. */
+/* Programs keep nobody waiting until the write buffer is full. What reads of a job wait for each other is in
+ * closed_form/reads.h. */
 static struct kvc_composed_cost flash_cost(const struct kvc_composed_config *config, uint32_t number,
                                            const struct kvc_composed_counts *counts)
 {
     const struct kvc_flash *flash = config->flash;
     struct kvc_flash_load load = kvc_composed_flash_load(config, number, counts);
     struct kvc_composed_cost cost = {.busy_ns = kvc_composed_flash_busy_ns(config, &load)};
-    double waits = kvc_composed_waits_frac(config, number, counts), wait_ns = 0;
-    if (load.reads > 0) {
-        const struct kvc_flash_load one = {.reads = 1, .read_bytes = load.read_bytes};
-        double others = fmax(load.reads / waits - 1, 0);
-        wait_ns =
-            kvc_flash_read_ns(flash, load.read_bytes) + others * kvc_composed_flash_busy_ns(config, &one);
-    }
-    cost.latency_ns = waits * wait_ns - cost.busy_ns;
+    double read_ns = load.reads > 0 ? kvc_flash_read_ns(flash, load.read_bytes) : 0;
+    cost.latency_ns = kvc_composed_waits_frac(config, number, counts) * read_ns - cost.busy_ns;
     const struct kvc_dram_load memory = {.streamed_bytes = load.reads * load.read_bytes +
                                                            2 * load.programs * flash->page_bytes};
     cost.channel_ns = kvc_dram_channel_ns(config->dram, &memory);

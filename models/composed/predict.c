@@ -14,9 +14,9 @@
  *
  * Left out: that clients which wait take turns in batches that close when those before them are answered,
  * that requests of some paths meet more queues than others, waits in pipelines that get more than their share
- * of the requests, or at chips that do, what several kernels and copies wait for each other below the
- * capacity, clients that wait in other numbers than frames have room for, or whose batches of set times
- * become unequal or whom branches part, and drops. */
+ * of the requests, or at chips that do but those of new pages, what several kernels and copies wait for each
+ * other below the capacity, clients that wait in other numbers than frames have room for, or whose batches of
+ * set times become unequal or whom branches part, and drops. */
 #include "models/composed/predict.h"
 
 #include <math.h>
@@ -61,6 +61,7 @@ struct demands {
     double batched_ns;             /* The longest of those of batches. */
     double buffers_ns;             /* Time of the buffers [ns]. */
     double next_ns;    /* Time from an answer to the next one of a batch that has come apart [ns]. */
+    double apart_ns;   /* Time from the first answer of such a batch to the last one [ns]. */
     double round_ns;   /* Time in which all requests of a batch are answered [ns]. */
     uint32_t grows;    /* A bit for each pool whose stages have bursts that may still grow. */
     double joins_ns;   /* Time in which a request joins the batch of a pipeline at least [ns]. */
@@ -184,8 +185,12 @@ static void set_buffers(const struct kvc_composed_config *config, const struct k
     double batch = demands->requests, pipelines = config->pipelines;
     double buffers = (double)config->options->batch.buffers;
     demands->joins_ns = joins_ns_of(config, demands);
-    demands->round_ns +=
-        inside_ns + fmax((batch - 1) * demands->next_ns, kvc_composed_meet_ns(config, mix, batch));
+    double meet_ns =
+        config->on_flash && config->apart < config->stages
+            ? kvc_composed_meet_ns(config, mix, batch * kvc_composed_mix_flash(config, mix).reads)
+            : 0;
+    demands->apart_ns = fmax((batch - 1) * demands->next_ns, meet_ns);
+    demands->round_ns += inside_ns + demands->apart_ns;
     double taken_ns = demands->round_ns + fill_ns(config, mix, batch, demands->joins_ns);
     demands->buffers_ns = taken_ns / (buffers * pipelines * batch);
     if (kvc_composed_closes_idle(config, batch)) { /* One is under way. */
@@ -291,11 +296,23 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
     return demands;
 }
 
+/* Returns the mix at a rate with batches of `batch` requests. */
+static struct kvc_composed_mix with_batches(const struct kvc_composed_config *config,
+                                            const struct kvc_composed_mix *mix, double per_ns, double batch)
+{
+    struct kvc_composed_mix with = *mix;
+    if (kvc_composed_inserts_late(config)) {
+        kvc_composed_buffer_at(config, &with, per_ns, batch);
+    }
+    return with;
+}
+
 /* Returns the demands with batches of `batch` requests. Bursts grow while they wait for servers that are busy
  * with other stages, or for room in front of those that do not keep up. */
 static struct demands demands_with(const struct kvc_composed_config *config,
-                                   const struct kvc_composed_mix *mix, double per_ns, double batch)
+                                   const struct kvc_composed_mix *any_mix, double per_ns, double batch)
 {
+    const struct kvc_composed_mix with = with_batches(config, any_mix, per_ns, batch), *mix = &with;
     const struct demands demands = demands_if(config, mix, per_ns, batch, 0);
     uint32_t grown = 0;
     for (uint32_t i = 0; i < config->pools; i++) {
@@ -345,6 +362,8 @@ static struct demands demands_of(const struct kvc_composed_config *config,
     const struct kvc_composed_mix at = kvc_composed_mix_at(config, any_mix, per_ns), *mix = &at;
     double requests = kvc_composed_batch_requests(config, per_ns / config->pipelines),
            most = kvc_composed_batch_most(config);
+    most =
+        just ? fmax(fmin(most, mix->in_flight), requests) : most; /* Clients have no more to fill it with. */
     struct demands demands = demands_with(config, mix, per_ns, requests);
     double comes = fmin(mix->together, waiting_requests(config, mix) +
                                            kvc_composed_batch_time_ns(config) / demands.joins_ns);
@@ -527,7 +546,7 @@ static struct way way_of(const struct kvc_composed_config *config, const struct 
     }
     if (mix->clients_wait &&
         kvc_composed_closes_idle(config, demands->requests)) { /* All wait until all are answered. */
-        return (struct way){fixed_ns + spread_ns, 0, held_ns};
+        return (struct way){fixed_ns + fmax(spread_ns, demands->apart_ns), 0, held_ns};
     }
     if (mix->clients_wait && demands->requests < kvc_composed_batch_most(config)) {
         fill_ns = kvc_composed_closing_ns(config, demands->requests, mix->together, fixed_ns + spread_ns,
@@ -716,8 +735,9 @@ static double clients_left(void *data, double log_per_ns)
     const struct sought *sought = data;
     const struct kvc_composed_config *config = sought->config;
     double per_ns = exp(log_per_ns);
-    const struct kvc_composed_mix at = kvc_composed_mix_at(config, sought->mix, per_ns);
+    struct kvc_composed_mix at = kvc_composed_mix_at(config, sought->mix, per_ns);
     const struct demands demands = demands_of(config, &at, per_ns, true);
+    at = with_batches(config, &at, per_ns, demands.requests);
     const struct way way = way_of(config, &at, &demands, per_ns);
     const struct kvc_composed_network network = network_of(sought->scenario, &at, &demands, per_ns);
     double cycle_ns =
@@ -880,6 +900,7 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     double think_ns = closed ? workload->think_ns : 0;
     mix = kvc_composed_mix_at(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns, true);
+    mix = with_batches(config, &mix, per_ns, demands.requests);
     add_parts(&law, config, &mix, &demands, per_ns);
     const struct kvc_composed_network network = network_of(scenario, &mix, &demands, per_ns);
     kvc_composed_network_wait(&network, &law);

@@ -19,8 +19,12 @@
 /* Sets which shares of the reads of flash find their items in a buffer of several sizes. */
 void kvc_composed_buffer_open(const struct kvc_scenario *scenario, struct kvc_composed_mix *mix);
 
-/* Sets which share of the reads do at a rate of a socket. */
+/* Sets which share of the reads do at a rate of a socket, if GETs find no items of the last `late` requests.
+ */
 void kvc_composed_buffer_at(const struct kvc_composed_config *config, struct kvc_composed_mix *mix,
-                            double per_ns);
+                            double per_ns, double late);
+
+/* Returns whether GETs of a batch are searched when its SETs are in the log, and not yet in the index. */
+bool kvc_composed_inserts_late(const struct kvc_composed_config *config);
 
 #endif

@@ -37,6 +37,15 @@ struct kvc_composed_path {
 /* Sizes of the write buffer for which the reads that it answers are known. */
 enum { KVC_COMPOSED_BUFFER_POINTS = 12 };
 
+/* A page of flash that was programmed lately, by age, in a log that lets each chip have a page in turn. */
+struct kvc_composed_page {
+    double read_frac; /* Share of the reads of flash. */
+    double
+        behind_ns; /* For how long its chip has reads left, as a mean until the next page is on flash [ns]. */
+};
+
+enum { KVC_COMPOSED_NEWEST = 16 /* Pages that are known by age. */ };
+
 enum { KVC_COMPOSED_PATHS_MAX = 2 * KVC_COMPOSED_KINDS * KVC_COMPOSED_ROUTES_MAX };
 
 /* What comes to each stage, without evictions. */
@@ -64,9 +73,11 @@ struct kvc_composed_mix {
     double buffered_fracs[KVC_COMPOSED_BUFFER_POINTS]; /* See closed_form/buffer.h. */
     double buffered_full_frac; /* The same of a full buffer, once all keys have been changed. */
     double buffered_frac;      /* Share of the reads of flash whose items are in the write buffer. */
-    bool gathers;              /* Bursts and the write buffer are as full as they can be. */
-    double evicts_frac;        /* Share of the written items that evict another one. */
-    double missed_bytes[2];    /* Values of GETs that miss, per request of the load. */
+    struct kvc_composed_page newest[KVC_COMPOSED_NEWEST]; /* The page that is on flash since the shortest
+                                                             time, and those before it. */
+    bool gathers;           /* Bursts and the write buffer are as full as they can be. */
+    double evicts_frac;     /* Share of the written items that evict another one. */
+    double missed_bytes[2]; /* Values of GETs that miss, per request of the load. */
     const struct kvc_composed_parts *of;
 };
 

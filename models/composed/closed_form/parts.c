@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/composed/closed_form/reads.h"
 #include "models/composed/machine.h"
 
 static void add_times(struct kvc_composed_cost *sum, const struct kvc_composed_cost *cost, double chance)
@@ -62,6 +63,12 @@ static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *conf
         kvc_composed_mix_part(config, mix, stage, part, every * requests / reached);
     if (config->stage[stage].place != KVC_COMPOSED_GPU) {
         add_cost(&sum, config, stage, &counts, reached / every);
+        if (config->stage[stage].place == KVC_COMPOSED_FLASH) {
+            double reads = kvc_composed_flash_load(config, stage, &counts).reads,
+                   waits = kvc_composed_waits_frac(config, stage, &counts);
+            sum.latency_ns +=
+                reads > 0 ? reached / every * waits * kvc_composed_meet_ns(config, mix, reads / waits) : 0;
+        }
         return sum;
     }
     double requests_of = fmax(counts.requests, 1), writes = counts.inserts + counts.erases;

@@ -24,7 +24,7 @@ struct kvc_composed_mix kvc_composed_mix_at(const struct kvc_composed_config *co
     const struct kvc_workload *workload = mix->workload;
     struct kvc_composed_mix at = *mix;
     kvc_composed_mix_evict(&at, per_ns);
-    kvc_composed_buffer_at(config, &at, per_ns);
+    kvc_composed_buffer_at(config, &at, per_ns, 0);
     at.frame = (struct kvc_fill){.requests = config->frame_mean};
     if (workload->arrival == KVC_ARRIVAL_CLOSED) {
         at.frame.requests = closed_frame(config, mix);

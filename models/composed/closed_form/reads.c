@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/composed/costs.h"
+
 struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *config,
                                              const struct kvc_composed_mix *mix)
 {
@@ -48,22 +50,51 @@ static struct kvc_latency_queue chips_of(const struct kvc_composed_config *confi
                                       .visits = 1};
 }
 
+/* Returns the mean of the longest time that a chip is behind, of those of `reads` reads [ns]. Chips fall
+ * behind and catch up again in turn, so that the time is longest for one age, and shorter on both sides of
+ * it. */
+static double behind_ns(const struct kvc_composed_mix *mix, double reads)
+{
+    int low = 0, high;
+    double left = 1, none = 1,
+           sum_ns = 0; /* Shares: of the other chips, and of jobs with reads of these only. */
+    for (int i = 1; i < KVC_COMPOSED_NEWEST; i++) {
+        low = mix->newest[i].behind_ns > mix->newest[low].behind_ns ? i : low;
+    }
+    for (high = low + 1; low >= 0 || high < KVC_COMPOSED_NEWEST;) {
+        bool younger = high == KVC_COMPOSED_NEWEST ||
+                       (low >= 0 && mix->newest[low].behind_ns >= mix->newest[high].behind_ns);
+        const struct kvc_composed_page *page = &mix->newest[younger ? low-- : high++];
+        left = fmax(left - page->read_frac, 0);
+        double others = pow(left, reads);
+        sum_ns += page->behind_ns * (none - others);
+        none = others;
+    }
+    return sum_ns;
+}
+
 double kvc_composed_meet_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
-                            double requests)
+                            double reads)
 {
     const struct kvc_flash *flash = config->flash;
-    if (!config->on_flash || config->apart == config->stages) {
+    if (reads <= 0) {
         return 0;
     }
-    const struct kvc_flash_load load = kvc_composed_mix_flash(config, mix);
-    double carry_ns = kvc_flash_transfer_ns(flash, load.read_bytes), longest_ns = 0;
+    const struct kvc_flash_load one = {
+        .reads = 1, .read_bytes = kvc_composed_fetched_bytes(config, config->means.item_bytes)};
+    double carry_ns = kvc_flash_transfer_ns(flash, one.read_bytes),
+           longest_ns = fmax(reads - 1, 0) * kvc_composed_flash_busy_ns(config, &one), newest_frac = 0;
+    for (int i = 0; i < KVC_COMPOSED_NEWEST; i++) {
+        newest_frac = fmax(newest_frac, mix->newest[i].read_frac);
+    }
     const double among[] = {kvc_flash_chips(flash), kvc_flash_channels(flash)};
     const double ns[] = {flash->read_ns + carry_ns, carry_ns};
     for (size_t i = 0; i < sizeof(ns) / sizeof(*ns); i++) {
-        double mean = requests * load.reads / among[i], most = mean + sqrt(2 * mean * log(among[i]));
+        double mean = reads / among[i], most = mean + sqrt(2 * mean * log(among[i]));
+        most = fmin(fmax(most, reads * newest_frac), reads);
         longest_ns = fmax(longest_ns, fmax(most - 1, 0) * ns[i]);
     }
-    return longest_ns;
+    return fmax(longest_ns, behind_ns(mix, reads));
 }
 
 void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,

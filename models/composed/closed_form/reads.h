@@ -14,11 +14,12 @@
 struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *config,
                                              const struct kvc_composed_mix *mix);
 
-/* Returns for how long the last request of a batch that comes apart waits for reads of the others, at the
- * chip or the channel that has most of them, which are chosen at random (Raab and Steger, "Balls into Bins",
- * RANDOM 1998, theorem 1) [ns]. */
+/* Returns for how long the last one of `reads` reads that begin together, and that each may be for any item,
+ * waits for the others, and for earlier reads that the chips of the newest pages are behind with [ns]. Most
+ * of them meet at the chip that has the newest page on flash, or at another chip or channel by chance (Raab
+ * and Steger, "Balls into Bins", RANDOM 1998, theorem 1). */
 double kvc_composed_meet_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
-                            double requests);
+                            double reads);
 
 /* Adds the queues of chips and channels. */
 void kvc_composed_add_flash(struct kvc_composed_network *network, const struct kvc_scenario *scenario,
