@@ -1,6 +1,7 @@
 #include "models/composed/answers.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/shared.h"
@@ -20,6 +21,30 @@ static void count_outcomes(struct kvc_composed_server *server, const struct kvc_
     }
 }
 
+/* Lets the answers of a few rows of a job be recorded with the slice, if they come after those that are too.
+ * A value of the database is a miss there. Returns whether they will be. */
+static bool record_later(struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                         uint32_t from, uint32_t until)
+{
+    enum { FEW = 16 /* More are recorded at once in less time. */ };
+    struct kvc_answers *answers = &server->answers;
+    const struct kvc_batch *rows = job->rows;
+    if (answers->capacity == 0) {
+        answers->marks = job->marks;
+    }
+    bool is_late = answers->count > 0 && server->done_ns[from] < answers->done_ns[answers->count - 1];
+    if (until - from > FEW || is_late || job->marks != answers->marks) {
+        return false;
+    }
+    kvc_answers_reserve(answers, until - from);
+    for (uint32_t i = from; i < until; i++) {
+        uint8_t outcome = job->outcome[i] == KVC_COMPOSED_FETCHED ? KVC_COMPOSED_MISS : job->outcome[i];
+        kvc_answers_add(answers, rows->sent_ns[i], server->done_ns[i], outcome, rows->client[i]);
+        memcpy(kvc_answers_marks(answers), job->mark_ns, job->marks * sizeof(*job->mark_ns));
+    }
+    return true;
+}
+
 /* Records the answers of rows of a job, which are done at done_ns. */
 static void record(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t from,
                    uint32_t until)
@@ -28,29 +53,40 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
     const struct kvc_batch *rows = job->rows;
     const double *sent_ns = rows->sent_ns + from;
     double *done_ns = server->done_ns + from;
-    double stopped_ns = server->stopped_ns, now_ns = server->slice_end_ns;
-    uint32_t count = until - from, first, last, hits = 0, gets = 0;
+    uint32_t count = until - from, first = 0, last = count, hits = 0, gets = 0;
     for (uint32_t i = from; i < until; i++) {
-        server->done_ns[i] += stopped_ns;
+        server->done_ns[i] += server->stopped_ns;
         hits += job->outcome[i] == KVC_COMPOSED_HIT;
         gets += rows->op[i] == KVC_OP_GET;
     }
     for (uint32_t i = 0; i < job->marks && from == 0; i++) {
-        job->mark_ns[i] += stopped_ns;
+        job->mark_ns[i] += server->stopped_ns;
     }
-    kvc_recorder_answers(recorder, now_ns, sent_ns, done_ns, count, gets, hits, &first, &last);
     kvc_composed_policy_latencies(server->policy, sent_ns, done_ns, count);
     kvc_policy_latencies(&server->replica->policy, server->number, sent_ns, done_ns, count);
-    kvc_recorder_paths(recorder, sent_ns, done_ns, count, job->mark_ns, job->marks, 0);
-    kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client + from,
-                                                             .sent_ns = sent_ns,
-                                                             .done_ns = done_ns,
-                                                             .outcome = job->outcome + from,
-                                                             .hit = KVC_COMPOSED_HIT,
-                                                             .miss = KVC_COMPOSED_MISS,
-                                                             .other_miss = KVC_COMPOSED_FETCHED,
-                                                             .times_all = true,
-                                                             .count = count});
+    if (record_later(server, job, from, until)) {
+        while (first < last && !kvc_recorder_measures(recorder, done_ns[first])) {
+            first++;
+        }
+        while (last > first && !kvc_recorder_measures(recorder, done_ns[last - 1])) {
+            last--;
+        }
+    } else {
+        double now_ns = server->slice_end_ns;
+        kvc_recorder_latencies(recorder, now_ns, sent_ns, done_ns, count);
+        kvc_recorder_completions(recorder, now_ns, sent_ns, done_ns, count, &first, &last);
+        kvc_recorder_lookups(recorder, done_ns[count - 1], gets, hits);
+        kvc_recorder_paths(recorder, sent_ns, done_ns, count, job->mark_ns, job->marks, 0);
+        kvc_recorder_tenants(recorder, &(struct kvc_tenant_rows){.tenant = rows->client + from,
+                                                                 .sent_ns = sent_ns,
+                                                                 .done_ns = done_ns,
+                                                                 .outcome = job->outcome + from,
+                                                                 .hit = KVC_COMPOSED_HIT,
+                                                                 .miss = KVC_COMPOSED_MISS,
+                                                                 .other_miss = KVC_COMPOSED_FETCHED,
+                                                                 .times_all = true,
+                                                                 .count = count});
+    }
     count_outcomes(server, job, from + first, from + last);
     kvc_source_complete(server->source, rows->client + from, done_ns, count);
     for (uint32_t i = from; i < until && kvc_source_fills(server->source); i++) {

@@ -13,6 +13,7 @@
 #include "models/composed/flow/outages.h"
 #include "models/composed/flow/phases.h"
 #include "models/composed/flow/policy.h"
+#include "models/composed/flow/prices.h"
 #include "models/composed/flow/stalls.h"
 #include "models/composed/predict.h"
 #include "models/composed/resources.h"
@@ -85,12 +86,16 @@ static void set_busy(const void *data, double *busy_ns)
 static void set_pace(struct user *user)
 {
     struct kvc_composed_pace *pace = &user->server.pace;
+    const struct kvc_composed_pace before = *pace;
     if (!user->cpu.alone) {
         pace->core_speed =
             kvc_cpu_pstate_speed(user->server.config->cpu, kvc_engine_pstate((uint32_t)user->device.cpu));
     }
     if (user->server.gpu != NULL && !user->gpu.alone) {
         pace->gpu_clock = kvc_engine_pstate((uint32_t)user->device.gpu);
+    }
+    if (pace->core_speed != before.core_speed || pace->gpu_clock != before.gpu_clock) {
+        kvc_composed_forget_prices(&user->server);
     }
 }
 
@@ -317,7 +322,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
         (struct kvc_slice_server){.slices = &simulation->slices,
                                   .next = last ? NULL : &simulation->servers[number + 1],
                                   .number = number,
-                                  .answers = &user->server.sent,
+                                  .answers = &user->server.answers,
                                   .advance = advance,
                                   .share = share,
                                   .busy = set_busy,

@@ -30,12 +30,11 @@ static inline void kvc_composed_fluid_until(struct kvc_composed_fluid *fluid, do
     fluid->at_ns = now_ns;
 }
 
-/* Begins with work that comes over over_ns, or at once. Returns its rate. */
-static inline double kvc_composed_fluid_begin(struct kvc_composed_fluid *fluid, double now_ns, double work_ns,
+/* Begins, at the time of the fluid, with work that comes over over_ns, or at once. Returns its rate. */
+static inline double kvc_composed_fluid_begin(struct kvc_composed_fluid *fluid, double work_ns,
                                               double over_ns)
 {
     double rate = over_ns > 0 ? work_ns / over_ns : 0;
-    kvc_composed_fluid_until(fluid, now_ns);
     fluid->backlog_ns += over_ns > 0 ? 0 : work_ns;
     fluid->rate += rate;
     return rate;

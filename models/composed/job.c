@@ -171,46 +171,65 @@ void kvc_composed_job_take_apart(struct kvc_composed_job *job, struct kvc_compos
     kvc_composed_job_take_evicted(job, batch);
 }
 
+struct kvc_composed_counts kvc_composed_job_count_rows(const struct kvc_composed_job *job, uint32_t first,
+                                                       uint32_t count,
+                                                       const struct kvc_composed_config *config)
+{
+    const struct kvc_batch *rows = job->rows;
+    const uint8_t *op = rows->op + first, *outcome = job->outcome + first, *hot = job->hot + first,
+                  *key_bytes = rows->key_bytes + first;
+    const uint32_t *value_bytes = rows->value_bytes + first;
+    uint32_t sets = 0, deletes = 0, hits = 0, hots = 0, fetches = 0, keys = 0, set_keys = 0, delete_keys = 0;
+    uint64_t set_bytes = 0, got_bytes = 0, fetched_bytes = 0;
+    for (uint32_t i = 0; i < count; i++) { /* Several loops, which the compiler turns into vectors. */
+        sets += op[i] == KVC_OP_SET;
+        deletes += op[i] == KVC_OP_DELETE;
+        hits += outcome[i] == KVC_COMPOSED_HIT;
+        fetches += outcome[i] == KVC_COMPOSED_FETCHED;
+        hots += hot[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        keys += key_bytes[i];
+        set_keys += op[i] == KVC_OP_SET ? key_bytes[i] : 0;
+        delete_keys += op[i] == KVC_OP_DELETE ? key_bytes[i] : 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        set_bytes += op[i] == KVC_OP_SET ? value_bytes[i] : 0;
+        got_bytes += outcome[i] == KVC_COMPOSED_HIT ? value_bytes[i] : 0;
+    }
+    for (uint32_t i = 0; i < count && fetches > 0; i++) {
+        got_bytes += outcome[i] == KVC_COMPOSED_FETCHED ? value_bytes[i] : 0;
+        fetched_bytes += outcome[i] == KVC_COMPOSED_FETCHED ? key_bytes[i] + value_bytes[i] : 0;
+    }
+    double in_header = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
+    double out_header = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
+    return (struct kvc_composed_counts){
+        .requests = count,
+        .ops = {[KVC_OP_GET] = count - sets - deletes, [KVC_OP_SET] = sets, [KVC_OP_DELETE] = deletes},
+        .op_bytes = {[KVC_OP_GET] = (double)(keys - set_keys - delete_keys + got_bytes),
+                     [KVC_OP_SET] = (double)(set_keys + set_bytes),
+                     [KVC_OP_DELETE] = delete_keys},
+        .hits = hits,
+        .hots = hots,
+        .filled = config->fills ? fetches : 0,
+        .filled_bytes = config->fills ? (double)fetched_bytes : 0,
+        .request_bytes = count * in_header + (double)(keys + set_bytes),
+        .response_bytes = count * out_header + (double)got_bytes};
+}
+
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config)
 {
     const struct kvc_batch *rows = job->rows;
-    struct kvc_composed_counts *counts = &job->counts;
     bool is_single = rows->count == 1; /* Most jobs of many stores. */
     uint64_t what = is_single ? 1u | (uint32_t)rows->op[0] << 1 | (uint32_t)job->outcome[0] << 3 |
                                     (uint32_t)job->hot[0] << 5 | (uint32_t)rows->key_bytes[0] << 6
                               : 0;
-    job->alike = is_single ? (uint64_t)rows->value_bytes[0] << 32 | what : 0;
-    int64_t keys_bytes = 0, set_bytes = 0, value_bytes = 0, hits = 0, hots = 0, fetched_rows = 0,
-            fetched_bytes = 0;
-    int64_t ops[KVC_OP_COUNT] = {0}, op_bytes[KVC_OP_COUNT] = {0};
-    for (uint32_t i = 0; i < rows->count; i++) {
-        uint8_t op = rows->op[i], outcome = job->outcome[i];
-        uint32_t set = op == KVC_OP_SET ? rows->value_bytes[i] : 0;
-        bool fetched = outcome == KVC_COMPOSED_FETCHED;
-        uint32_t got = outcome == KVC_COMPOSED_HIT || fetched ? rows->value_bytes[i] : 0;
-        ops[op]++;
-        op_bytes[op] += rows->key_bytes[i] + set + got;
-        hits += outcome == KVC_COMPOSED_HIT;
-        hots += job->hot[i];
-        keys_bytes += rows->key_bytes[i];
-        set_bytes += set;
-        value_bytes += got;
-        fetched_rows += fetched;
-        fetched_bytes += fetched ? rows->key_bytes[i] + got : 0;
+    uint64_t alike = is_single ? (uint64_t)rows->value_bytes[0] << 32 | what : 0;
+    if (is_single && job->alike == alike) { /* It counted such a row before. */
+        return;
     }
-    for (int op = 0; op < KVC_OP_COUNT; op++) {
-        counts->ops[op] = (double)ops[op];
-        counts->op_bytes[op] = (double)op_bytes[op];
-    }
-    double in_header = config->nic != NULL ? (double)config->nic->request_header_bytes : 0;
-    double out_header = config->nic != NULL ? (double)config->nic->response_header_bytes : 0;
-    counts->requests = rows->count;
-    counts->hits = (double)hits;
-    counts->hots = (double)hots;
-    counts->filled = config->fills ? (double)fetched_rows : 0;
-    counts->filled_bytes = config->fills ? (double)fetched_bytes : 0;
-    counts->request_bytes = rows->count * in_header + (double)(keys_bytes + set_bytes);
-    counts->response_bytes = rows->count * out_header + (double)value_bytes;
+    job->alike = alike;
+    job->counts = kvc_composed_job_count_rows(job, 0, rows->count, config);
 }
 
 bool kvc_composed_job_meets(const struct kvc_composed_job *job, uint32_t row, uint32_t when,

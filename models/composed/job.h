@@ -36,6 +36,7 @@ struct kvc_composed_later {
     uint32_t batches;
 };
 
+/* What every frame uses comes first, because many wait at the same time. */
 struct kvc_composed_job {
     struct kvc_batch *rows;
     uint32_t *location; /* By row: of a GET's item once it is searched for, of a SET's once it is written. */
@@ -43,38 +44,38 @@ struct kvc_composed_job {
     uint8_t *kept;      /* By row: whether it runs through the structures. */
     uint8_t *hot;       /* By row: whether the hot tier answers it. */
     uint8_t *route;     /* By row: number of its route. */
+    uint64_t alike;     /* Jobs with the same number have the same counts; 0: only the counts tell. */
     uint32_t kept_count;
-    struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
     uint32_t evicted_count, evicted_room;
-    struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
-    uint64_t alike; /* Jobs with the same number have the same counts; 0: only the counts tell. */
-    struct kvc_composed_later later; /* What its stage does in place of its own work, if that is due. */
-    uint32_t pipeline, station;      /* Number of the station that serves it. */
-    double steal_ns;    /* What it costs the core that has taken it from another pipeline [ns]. */
-    bool is_batch;      /* It has been formed of frames. */
-    bool is_apart;      /* It is a request of a batch that has come apart. */
-    uint8_t buffer;     /* Then the number of the batch in its pipeline, which parts of it share. */
-    bool is_ghost;      /* It has no rows, only work in the background. */
-    bool is_part;       /* It has no rows, only the work of a stage for the job `whole`. */
-    uint32_t whole;     /* Number of this job. */
-    uint32_t parts;     /* Stages beside each other that have not done their work for it. */
-    bool is_refused;    /* Its requests are answered with an error. */
-    bool knows_outcome; /* Its GETs have been compared with the items. */
-    uint32_t answered;  /* The number of its rows that are answered. */
-    uint32_t marks;     /* Used entries of mark_ns. */
+    uint32_t pipeline, station; /* Number of the station that serves it. */
+    uint32_t next;              /* Number of the next free job. */
+    uint8_t buffer;             /* Of a batch, and of what comes of it: its number in the pipeline. */
+    bool is_batch;              /* It has been formed of frames. */
+    bool is_apart;              /* It is a request of a batch that has come apart. */
+    bool is_ghost;              /* It has no rows, only work in the background. */
+    bool is_part;               /* It has no rows, only the work of a stage for the job `whole`. */
+    bool is_refused;            /* Its requests are answered with an error. */
+    bool knows_outcome;         /* Its GETs have been compared with the items. */
+    uint32_t parts;             /* Stages beside each other that have not done their work for it. */
+    uint32_t port;              /* Number of the port that carries its responses. */
+    uint32_t answered;          /* The number of its rows that are answered. */
+    uint32_t shares;            /* A bit for each shared device that works for it. */
+    uint32_t marks;             /* Used entries of mark_ns. */
+    double ready_ns;            /* When it was ready for the stage [ns]. */
+    double began_ns;            /* When the stage began with it [ns]. */
+    double filled_ns;           /* When its latest answers were filled [ns]. */
+    double latency_ns;          /* Time from the end of the stage to the next one [ns]. */
+    double backlog_ns;          /* Work of the wire when the stage began [ns]. */
+    double steal_ns;            /* What it costs the core that has taken it from another pipeline [ns]. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
-    double ready_ns;                         /* When it was ready for the stage [ns]. */
-    double began_ns;                         /* When the stage began with it [ns]. */
-    double over_ns;                          /* Kernels: time for which it was taken to run then [ns]. */
-    double filled_ns;                        /* When its latest answers were filled [ns]. */
-    double latency_ns;                       /* Time from the end of the stage to the next one [ns]. */
-    double backlog_ns;                       /* Work of the wire when the stage began [ns]. */
-    uint32_t core;                           /* With stalls: number of the server that serves it. */
-    uint32_t port;                           /* Number of the port that carries its responses. */
     double share[KVC_COMPOSED_SHARED]; /* Rates of its work for the shared devices while it is served. */
-    uint32_t shares;                   /* A bit for each of them that works for it. */
+    struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
+    double over_ns;                    /* Kernels: time for which it was taken to run when it began [ns]. */
+    uint32_t core;                     /* With stalls: number of the server that serves it. */
+    uint32_t whole;                    /* Number of the job of which it is a part. */
     uint32_t waits;                    /* Answers of storage that it waits for. */
-    uint32_t next;                     /* Number of the next free job. */
+    struct kvc_megakv_slab_evicted *evicted; /* Items that its SETs evicted, and that the index still has. */
+    struct kvc_composed_later later; /* What its stage does in place of its own work, if that is due. */
 };
 
 /* Creates a job with room for `rows` requests, which takes memory as they come. Exits with status 3 if memory
@@ -104,6 +105,11 @@ void kvc_composed_job_split(struct kvc_composed_job *from, const bool *moves, st
 
 /* Moves a row of a batch, and all of its evicted items, to an empty job that is no batch. */
 void kvc_composed_job_take_apart(struct kvc_composed_job *job, struct kvc_composed_job *batch, uint32_t row);
+
+/* Counts `count` rows of a job, from `first` on. */
+struct kvc_composed_counts kvc_composed_job_count_rows(const struct kvc_composed_job *job, uint32_t first,
+                                                       uint32_t count,
+                                                       const struct kvc_composed_config *config);
 
 /* Counts the rows of a job again. */
 void kvc_composed_job_count(struct kvc_composed_job *job, const struct kvc_composed_config *config);

@@ -111,7 +111,10 @@ static void leave_station(struct kvc_composed_server *server, struct kvc_compose
     if (station->servers > station->wanted) {
         move_cores(server, station->pipeline, now_ns);
     }
-    serve(server, station, now_ns);
+    const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
+    if (station->queued > 0 || (pool->stages & server->sharing) != 0 || pool->steals) {
+        serve(server, station, now_ns);
+    }
 }
 
 /* Returns the station that holds a job while it waits, as a number; NO_STATION: none does. */
@@ -257,7 +260,7 @@ static void end_of_stage(struct kvc_composed_server *server, struct kvc_composed
 static void answer_at_once(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
     struct kvc_composed_job *job = job_of(server, number);
-    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, &job->counts, job->alike);
+    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, job);
     double before_ns = kvc_composed_take_wire(server, job, price, now_ns, 0);
     kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns, before_ns);
     answer(server, number, now_ns, now_ns, before_ns, kvc_composed_left_to_send(server, job, now_ns));
@@ -267,8 +270,7 @@ static void answer_at_once(struct kvc_composed_server *server, uint32_t number, 
 static void stream_out(struct kvc_composed_server *server, struct kvc_composed_job *job, uint32_t stage,
                        double now_ns, double busy_ns)
 {
-    const struct kvc_composed_price *price =
-        kvc_composed_price_of(server, stage + 1, &job->counts, job->alike);
+    const struct kvc_composed_price *price = kvc_composed_price_of(server, stage + 1, job);
     job->backlog_ns = kvc_composed_take_wire(server, job, price, now_ns, busy_ns);
     kvc_composed_count_messages(server, job, KVC_COMPOSED_NIC_TX, stage + 1, price->cost.busy_ns,
                                 job->backlog_ns);
@@ -296,8 +298,7 @@ static void ask_storage(struct kvc_composed_server *server, uint32_t number, uin
         kvc_composed_execute(&server->structures, whole, does, NULL, true, &counts);
     }
     if (config->stage[stage].place == KVC_COMPOSED_NODE) { /* Its message leaves behind what the wire has. */
-        const struct kvc_composed_price *price =
-            kvc_composed_price_of(server, stage, &whole->counts, whole->alike);
+        const struct kvc_composed_price *price = kvc_composed_price_of(server, stage, whole);
         double before_ns = kvc_composed_left_to_send(server, job, now_ns);
         kvc_composed_take_shared(server, job, price, now_ns, 0);
         kvc_composed_count_messages(server, whole, KVC_COMPOSED_NIC_TX, stage, price->cost.busy_ns,
@@ -365,8 +366,9 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     job->began_ns = job->filled_ns = now_ns;
     station->busy++;
     kvc_composed_count_job(server, stage, counts->requests, now_ns - job->ready_ns);
-    const struct kvc_composed_price *price =
-        kvc_composed_price_of(server, stage, counts, counts == &whole->counts ? whole->alike : 0);
+    const struct kvc_composed_price *price = counts == &whole->counts
+                                                 ? kvc_composed_price_of(server, stage, whole)
+                                                 : kvc_composed_find_price(server, stage, counts, 0);
     double busy_ns = price->cost.busy_ns + job->steal_ns;
     double core_ns = price->cost.core_ns + job->steal_ns * config->pool[at->pool].cores;
     job->steal_ns = 0;
@@ -440,9 +442,6 @@ static void serve(struct kvc_composed_server *server, struct kvc_composed_statio
     const struct kvc_composed_pool *pool = &server->config->pool[station->pool];
     struct kvc_composed_station *from;
     uint32_t number, stage;
-    if (station->queued == 0 && (pool->stages & server->sharing) == 0 && !pool->steals) {
-        return;
-    }
     while ((pool->takes_all || station->busy < station->servers) &&
            (from = take_job(server, station, &number, &stage)) != NULL) {
         uint32_t pipeline = job_of(server, number)->pipeline;
@@ -458,14 +457,20 @@ static void share_job(struct kvc_composed_server *server, uint32_t number, uint3
 {
     const struct kvc_composed_config *config = server->config;
     uint32_t own = job_of(server, number)->pipeline;
-    kvc_composed_queue(server, NULL, number, stage);
-    for (uint32_t i = 0; i < config->pipelines; i++) {
+    struct kvc_composed_station *idle = NULL;
+    for (uint32_t i = 0; i < config->pipelines && idle == NULL; i++) {
         struct kvc_composed_station *station =
             kvc_composed_station_of(server, stage, (own + i) % config->pipelines);
-        if (station->busy < station->servers) {
-            serve(server, station, now_ns);
-            return;
-        }
+        idle = station->busy < station->servers ? station : NULL;
+    }
+    if (idle != NULL && idle->queued == 0 && server->shared[stage].count == 0) {
+        job_of(server, number)->pipeline = idle->pipeline;
+        begin(server, idle, number, stage, now_ns);
+        return;
+    }
+    kvc_composed_queue(server, NULL, number, stage);
+    if (idle != NULL) {
+        serve(server, idle, now_ns);
     }
 }
 
@@ -514,6 +519,7 @@ static void leave_ghost(struct kvc_composed_server *server, uint32_t number, uin
     job_of(server, ghost)->is_ghost = true;
     job_of(server, ghost)->pipeline = pipeline;
     job_of(server, ghost)->counts = (struct kvc_composed_counts){0};
+    job_of(server, ghost)->alike = 0;
     job_of(server, ghost)->ready_ns = job_of(server, number)->ready_ns;
     kvc_composed_hand_over(server, ghost, stage);
     server->pipeline[pipeline].ghosts[stage]++;
@@ -681,7 +687,6 @@ static void close_batch(struct kvc_composed_server *server, struct kvc_composed_
     struct kvc_composed_job *job = pipeline->open;
     uint32_t number = job->next;
     pipeline->open = NULL;
-    kvc_composed_job_count(job, server->config);
     server->batches.closed++;
     server->batches.full += job->rows->count >= server->limits.count;
     server->batches.requests += job->rows->count;
@@ -717,6 +722,8 @@ static bool open_batch(struct kvc_composed_server *server, uint32_t number, doub
     pipeline->open = job_of(server, job);
     pipeline->open->pipeline = number;
     pipeline->open->buffer = buffer;
+    pipeline->open->alike = 0;
+    pipeline->open->counts = (struct kvc_composed_counts){0};
     pipeline->open->next = job; /* A job in use is in no list. */
     if (timeout_ns > 0) {
         kvc_events_add(&server->events, now_ns + timeout_ns, KVC_COMPOSED_TIMES_OUT, (uint16_t)number,
@@ -741,6 +748,12 @@ static bool join_batch(struct kvc_composed_server *server, uint32_t number, doub
         uint32_t taken = count - done < room ? count - done : room;
         kvc_composed_job_append(open, frame, done, taken);
         kvc_composed_job_take_evicted(open, frame);
+        struct kvc_composed_counts part, *counts = &frame->counts;
+        if (taken < count) {
+            part = kvc_composed_job_count_rows(frame, done, taken, server->config);
+            counts = &part;
+        }
+        kvc_composed_counts_add(&open->counts, counts, 1);
         pipeline->open_bytes += frame->counts.request_bytes * taken / count;
         done += taken;
         bool full = open->rows->count >= server->limits.count ||

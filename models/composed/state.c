@@ -117,7 +117,7 @@ void kvc_composed_state_close(struct kvc_composed_server *server)
     kvc_composed_structures_close(&server->structures);
     kvc_composed_storage_close(&server->storage);
     kvc_events_free(&server->events);
-    kvc_answers_free(&server->sent);
+    kvc_answers_free(&server->answers);
     kvc_gpu_streams_free(server->gpu);
     kvc_rss_close(server->rss);
     free(server->job);
@@ -152,7 +152,6 @@ uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
     job->knows_outcome = job->is_ghost = job->is_part = job->is_refused = job->is_apart = false;
     job->parts = job->port = 0;
     job->steal_ns = 0;
-    job->alike = 0;
     return number;
 }
 

@@ -101,7 +101,6 @@ struct kvc_composed_price {
     bool known;
     uint32_t shares;                     /* A bit for each shared device that has work. */
     uint64_t alike;                      /* The job's number of its counts, see struct kvc_composed_job. */
-    struct kvc_composed_pace pace;       /* The pace at which it has the cost. */
     double work_ns[KVC_COMPOSED_SHARED]; /* Work on each shared device [ns]. */
     struct kvc_composed_cost cost;
     struct kvc_composed_counts counts; /* What the job has. */
@@ -163,9 +162,10 @@ struct kvc_composed_server {
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t offers;                       /* Frames that the source was asked for. */
-    struct kvc_answers sent; /* Requests that came, and are recorded with the slice; answers are not in it. */
-    uint64_t in_flight;      /* Requests in the server. */
-    double memory_wait_ns;   /* Time for which cores have waited because memory is saturated [ns]. */
+    struct kvc_answers
+        answers;        /* What is recorded with the slice: requests that came, and answers to single ones. */
+    uint64_t in_flight; /* Requests in the server. */
+    double memory_wait_ns; /* Time for which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
     struct kvc_composed_config *phase; /* By phase of the load, for what stages cost; NULL: it has none. */
     const struct kvc_composed_config *costs; /* That of the present phase. */

@@ -365,20 +365,25 @@ static void count_items(const struct kvc_composed_config *config, const struct k
                         uint32_t does, struct kvc_composed_counts *counts)
 {
     const struct kvc_batch *rows = job->rows;
-    uint32_t items = 0, compared = 0;
-    double lines = 0, bytes = 0;
+    bool reads = (does & kvc_composed_reads(config)) != 0, compares = (does & KVC_COMPOSED_COMPARE) != 0,
+         reads_hot = (does & KVC_COMPOSED_HOT_READ) != 0;
+    uint32_t items = 0, compared = 0, item_bytes = 0;
+    double lines = 0, bytes = 0, item_lines = 0; /* Most items are as long as the one before them. */
     for (uint32_t i = 0; i < rows->count; i++) {
-        bool hit = job->outcome[i] == KVC_COMPOSED_HIT;
-        uint32_t reads = job->hot[i] != 0 ? KVC_COMPOSED_HOT_READ : kvc_composed_reads(config);
-        bool apart = job->hot[i] != 0 || !config->inlines; /* Not in the lines of the index. */
-        if (rows->op[i] != KVC_OP_GET || (does & reads) == 0) {
-            compared += hit && job->hot[i] == 0 && (does & KVC_COMPOSED_COMPARE) != 0;
+        bool hit = job->outcome[i] == KVC_COMPOSED_HIT, hot = job->hot[i] != 0;
+        if (rows->op[i] != KVC_OP_GET || !(hot ? reads_hot : reads)) {
+            compared += hit && !hot && compares;
             continue;
         }
         bytes += rows->key_bytes[i] + (hit ? rows->value_bytes[i] : 0);
-        items += hit && apart;
-        lines +=
-            hit && apart ? kvc_shards_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]) : 0;
+        if (hit && (hot || !config->inlines)) { /* It is not in the lines of the index. */
+            if (rows->key_bytes[i] + rows->value_bytes[i] != item_bytes) {
+                item_bytes = rows->key_bytes[i] + rows->value_bytes[i];
+                item_lines = kvc_shards_item_lines(config->dram, rows->key_bytes[i], rows->value_bytes[i]);
+            }
+            items++;
+            lines += item_lines;
+        }
     }
     counts->items = items;
     counts->item_lines = lines;

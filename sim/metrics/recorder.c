@@ -356,17 +356,12 @@ static void note_reach(struct kvc_recorder *recorder, double now_ns, const doubl
     recorder->longest_lag_ns = fmax(recorder->longest_lag_ns, now_ns - done_ns[0]);
 }
 
-static bool is_measured(const struct kvc_recorder *recorder, double time_ns)
-{
-    return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
-}
-
 /* Returns the span of a moment, or NULL if none is counted then. The number of spans follows from the
  * measured time, so they are opened with the first moment in it. */
 static struct kvc_span *span_at(struct kvc_recorder *recorder, double time_ns)
 {
     double length_ns = recorder->judged.length_ns;
-    if (!(length_ns > 0) || !is_measured(recorder, time_ns)) {
+    if (!(length_ns > 0) || !kvc_recorder_measures(recorder, time_ns)) {
         return NULL;
     }
     if (recorder->spans.count == 0) {
@@ -508,11 +503,11 @@ static struct sent_together sent_together(struct kvc_recorder *recorder, const d
 {
     double window = floor(sent_ns[0] / recorder->window_ns);
     double low_ns = window * recorder->window_ns, high_ns = low_ns + recorder->window_ns;
-    bool measured = is_measured(recorder, sent_ns[0]);
+    bool measured = kvc_recorder_measures(recorder, sent_ns[0]);
     struct sent_together sent = {
         .count = 1, .window = window_at(recorder, sent_ns[0]), .span = span_at(recorder, sent_ns[0])};
     while (sent.count < count && sent_ns[sent.count] >= low_ns && sent_ns[sent.count] < high_ns &&
-           is_measured(recorder, sent_ns[sent.count]) == measured &&
+           kvc_recorder_measures(recorder, sent_ns[sent.count]) == measured &&
            (sent.span == NULL || span_at(recorder, sent_ns[sent.count]) == sent.span)) {
         sent.count++;
     }
@@ -563,7 +558,7 @@ void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_
     struct kvc_window *window = window_at(recorder, done_ns);
     window->gets += gets;
     window->hits += hits;
-    if (is_measured(recorder, done_ns)) {
+    if (kvc_recorder_measures(recorder, done_ns)) {
         struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, done_ns - recorder->from_ns);
         batch->gets += gets;
         batch->hits += hits;
@@ -573,34 +568,6 @@ void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_
         span->gets += gets;
         span->hits += hits;
     }
-}
-
-void kvc_recorder_answers(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
-                          const double *done_ns, uint32_t count, uint64_t gets, uint64_t hits,
-                          uint32_t *first, uint32_t *last)
-{
-    if (count > 1 || recorder->judged.length_ns > 0 || recorder->multigets != NULL) {
-        kvc_recorder_latencies(recorder, now_ns, sent_ns, done_ns, count);
-        kvc_recorder_completions(recorder, now_ns, sent_ns, done_ns, count, first, last);
-        kvc_recorder_lookups(recorder, done_ns[count - 1], gets, hits);
-        return;
-    }
-    struct kvc_window *window = window_at(recorder, *done_ns);
-    window->timed++;
-    window->latency_ns += *done_ns - *sent_ns;
-    window->completed++;
-    window->gets += gets;
-    window->hits += hits;
-    *first = 0;
-    *last = is_measured(recorder, *done_ns);
-    if (*last > 0) {
-        struct kvc_batch_counts *batch = kvc_batches_at(&recorder->batches, *done_ns - recorder->from_ns);
-        kvc_histogram_record(&batch->latency, sent_ns, done_ns, 1);
-        batch->completed++;
-        batch->gets += gets;
-        batch->hits += hits;
-    }
-    note_reach(recorder, now_ns, done_ns, 1);
 }
 
 void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead)
@@ -631,7 +598,7 @@ void kvc_recorder_worked(struct kvc_recorder *recorder, uint32_t stage, double n
 static struct kvc_batch_counts *batch_ending(struct kvc_recorder *recorder, double now_ns)
 {
     double middle_ns = now_ns - recorder->window_ns / 2;
-    return is_measured(recorder, middle_ns)
+    return kvc_recorder_measures(recorder, middle_ns)
                ? kvc_batches_at(&recorder->batches, middle_ns - recorder->from_ns)
                : NULL;
 }

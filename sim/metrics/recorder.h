@@ -199,12 +199,11 @@ void kvc_recorder_dropped(struct kvc_recorder *recorder, const double *sent_ns, 
  * count in the series of the hit ratio only. */
 void kvc_recorder_lookups(struct kvc_recorder *recorder, double done_ns, uint64_t gets, uint64_t hits);
 
-/** Records the latencies, the completions and the lookups of at least one request, as the three functions
- * above do. A single request is looked up once: some
- * stores answer millions of them. */
-void kvc_recorder_answers(struct kvc_recorder *recorder, double now_ns, const double *sent_ns,
-                          const double *done_ns, uint32_t count, uint64_t gets, uint64_t hits,
-                          uint32_t *first, uint32_t *last);
+/** Returns whether answers of a moment count as measured. */
+static inline bool kvc_recorder_measures(const struct kvc_recorder *recorder, double time_ns)
+{
+    return time_ns >= recorder->from_ns && time_ns < recorder->until_ns;
+}
 
 /** Records by how many requests the clients are ahead of the slowest shard at now_ns, the end of a window. */
 void kvc_recorder_lead(struct kvc_recorder *recorder, double now_ns, double lead);

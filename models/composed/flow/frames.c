@@ -65,7 +65,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
         job->hot[i] = job->route[i] = 0;
     }
     choose_routes(server, job);
-    kvc_answers_offer(&server->sent, rows->sent_ns, count);
+    kvc_answers_offer(&server->answers, rows->sent_ns, count);
     kvc_composed_structures_keep(&server->structures, job, 0);
     kvc_composed_structures_expect(&server->structures, job);
     kvc_composed_job_count(job, config);

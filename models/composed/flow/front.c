@@ -58,7 +58,7 @@ void kvc_composed_front_take(struct kvc_composed_server *server, uint32_t number
     double ends_ns = arrives_ns;
     job->ready_ns = arrives_ns;
     for (uint32_t i = 0; i < server->front; i++) {
-        const struct kvc_composed_price *price = kvc_composed_price_of(server, i, &job->counts, job->alike);
+        const struct kvc_composed_price *price = kvc_composed_price_of(server, i, job);
         const struct kvc_composed_station *station = kvc_composed_station_of(server, i, job->pipeline);
         double *free_ns = station->front_ns;
         for (uint32_t j = 1; j < station->servers; j++) {
@@ -80,13 +80,9 @@ double kvc_composed_front_leave(struct kvc_composed_server *server, struct kvc_c
 {
     double wait_ns = 0, came_ns = job->ready_ns;
     for (uint32_t i = 0; i <= last; i++) {
-        const struct kvc_composed_price *price = kvc_composed_price_of(server, i, &job->counts, job->alike);
+        const struct kvc_composed_price *price = kvc_composed_price_of(server, i, job);
         double ended_ns = i < last ? job->mark_ns[job->marks - 1] : now_ns;
-        for (uint32_t left = price->shares; left != 0; left &= left - 1) {
-            double before_ns = kvc_composed_left_of(server, job, __builtin_ctz(left), now_ns);
-            wait_ns = kvc_later_ns(before_ns, wait_ns);
-        }
-        kvc_composed_take_shared(server, job, price, now_ns, 0);
+        wait_ns = kvc_later_ns(kvc_composed_take_shared(server, job, price, now_ns, 0), wait_ns);
         kvc_composed_count_messages(server, job, server->config->stage[i].place, i, price->cost.busy_ns,
                                     kvc_later_ns(ended_ns - price->cost.busy_ns - came_ns, 0));
         came_ns = ended_ns;

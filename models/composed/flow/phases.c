@@ -1,5 +1,6 @@
 #include "models/composed/flow/phases.h"
 
+#include "models/composed/flow/prices.h"
 #include "sim/base/array.h"
 #include "sim/workload/phases.h"
 
@@ -23,8 +24,8 @@ void kvc_composed_phases_follow(struct kvc_composed_server *server, double time_
     const struct kvc_composed_config *costs =
         server->phase == NULL ? server->config
                               : &server->phase[kvc_phases_at(&server->scenario->workload, time_ns)];
-    for (uint32_t i = 0; i < server->config->stages * KVC_COMPOSED_PRICES && costs != server->costs; i++) {
-        server->price[i].known = false;
+    if (costs != server->costs) {
+        kvc_composed_forget_prices(server);
     }
     server->costs = costs;
 }

@@ -26,27 +26,28 @@ static void share(const struct kvc_composed_config *config, uint32_t stage, stru
     }
 }
 
-const struct kvc_composed_price *kvc_composed_price_of(struct kvc_composed_server *server, uint32_t stage,
-                                                       const struct kvc_composed_counts *counts,
-                                                       uint64_t alike)
+const struct kvc_composed_price *kvc_composed_find_price(struct kvc_composed_server *server, uint32_t stage,
+                                                         const struct kvc_composed_counts *counts,
+                                                         uint64_t alike)
 {
     uint64_t differs =
-        alike != 0 ? alike ^ alike >> 3 ^ alike >> 32
+        alike != 0 ? alike
                    : (uint64_t)(counts->search_lines + 2 * counts->item_lines + 4 * counts->insert_lines +
                                 counts->request_bytes + counts->response_bytes);
-    struct kvc_composed_price *price =
-        &server->price[KVC_COMPOSED_PRICES * stage + (differs & (KVC_COMPOSED_PRICES - 1))];
-    const struct kvc_composed_pace *pace = &server->pace;
+    struct kvc_composed_price *price = kvc_composed_price_at(server, stage, differs);
     bool is_same = alike != 0 ? price->alike == alike : memcmp(&price->counts, counts, sizeof(*counts)) == 0;
-    if (price->known && price->pace.core_speed == pace->core_speed &&
-        price->pace.gpu_clock == pace->gpu_clock && is_same) {
+    if (price->known && is_same) {
         return price;
     }
     price->known = true;
-    price->pace = *pace;
     price->counts = *counts;
     price->alike = alike;
-    price->cost = kvc_composed_cost_of(server->costs, stage, counts, pace);
+    price->cost = kvc_composed_cost_of(server->costs, stage, counts, &server->pace);
     share(server->config, stage, price);
     return price;
+}
+
+void kvc_composed_forget_prices(struct kvc_composed_server *server)
+{
+    memset(server->price, 0, server->config->stages * KVC_COMPOSED_PRICES * sizeof(*server->price));
 }

@@ -12,8 +12,8 @@ static struct kvc_composed_fluid *device_of(struct kvc_composed_server *server,
     return &server->fluid[device == KVC_COMPOSED_WIRE ? KVC_COMPOSED_WIRE + job->port : (uint32_t)device];
 }
 
-double kvc_composed_left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job,
-                            int device, double now_ns)
+static double left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job, int device,
+                      double now_ns)
 {
     struct kvc_composed_fluid *fluid = device_of(server, job, device);
     kvc_composed_fluid_until(fluid, now_ns);
@@ -23,21 +23,25 @@ double kvc_composed_left_of(struct kvc_composed_server *server, const struct kvc
 double kvc_composed_left_to_send(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                                  double now_ns)
 {
-    return kvc_later_ns(kvc_composed_left_of(server, job, KVC_COMPOSED_WIRE, now_ns),
-                        kvc_composed_left_of(server, job, KVC_COMPOSED_ROOT_OUT, now_ns));
+    return kvc_later_ns(left_of(server, job, KVC_COMPOSED_WIRE, now_ns),
+                        left_of(server, job, KVC_COMPOSED_ROOT_OUT, now_ns));
 }
 
-void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
-                              const struct kvc_composed_price *price, double now_ns, double over_ns)
+double kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                                const struct kvc_composed_price *price, double now_ns, double over_ns)
 {
+    double before_ns = 0;
     server->channel_ns += price->cost.channel_ns;
     for (uint32_t left = price->shares; left != 0; left &= left - 1) {
         int i = __builtin_ctz(left);
+        struct kvc_composed_fluid *fluid = device_of(server, job, i);
+        kvc_composed_fluid_until(fluid, now_ns);
+        before_ns = kvc_later_ns(fluid->backlog_ns, before_ns);
         server->shared_ns[i] += price->work_ns[i];
-        job->share[i] +=
-            kvc_composed_fluid_begin(device_of(server, job, i), now_ns, price->work_ns[i], over_ns);
+        job->share[i] += kvc_composed_fluid_begin(fluid, price->work_ns[i], over_ns);
     }
     job->shares |= over_ns > 0 ? price->shares : 0;
+    return before_ns;
 }
 
 double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_composed_job *job,
@@ -46,7 +50,7 @@ double kvc_composed_take_wire(struct kvc_composed_server *server, struct kvc_com
     uint64_t ports = server->config->stage[server->config->stages - 1].options->ports;
     job->port = server->port;
     server->port = server->port + 1 < ports ? server->port + 1 : 0;
-    double before_ns = kvc_composed_left_of(server, job, KVC_COMPOSED_WIRE, now_ns);
+    double before_ns = left_of(server, job, KVC_COMPOSED_WIRE, now_ns);
     kvc_composed_take_shared(server, job, price, now_ns, over_ns);
     return before_ns;
 }
@@ -106,8 +110,7 @@ void kvc_composed_count_storage(struct kvc_composed_server *server, const struct
                                 uint32_t stage, double now_ns)
 {
     if (kvc_composed_is_storage(server->config->stage[stage].place)) {
-        const struct kvc_composed_cost *alone =
-            &kvc_composed_price_of(server, stage, &job->counts, job->alike)->cost;
+        const struct kvc_composed_cost *alone = &kvc_composed_price_of(server, stage, job)->cost;
         server->traffic[stage].wait_ns +=
             job->counts.requests * (now_ns - job->began_ns - alone->busy_ns - alone->latency_ns);
     }

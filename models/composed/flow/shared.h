@@ -4,17 +4,14 @@
 
 #include "models/composed/state.h"
 
-/* Returns the work that a device has left, of the wire that of the job's port [ns]. */
-double kvc_composed_left_of(struct kvc_composed_server *server, const struct kvc_composed_job *job,
-                            int device, double now_ns);
-
 /* Returns the time after which all has left that goes the way of a job's responses [ns]. */
 double kvc_composed_left_to_send(struct kvc_composed_server *server, const struct kvc_composed_job *job,
                                  double now_ns);
 
-/* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. */
-void kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
-                              const struct kvc_composed_price *price, double now_ns, double over_ns);
+/* Asks the shared devices for what a stage needs of them for a job, over over_ns or at once. Returns the
+ * longest time for which one of them has work from before [ns]. */
+double kvc_composed_take_shared(struct kvc_composed_server *server, struct kvc_composed_job *job,
+                                const struct kvc_composed_price *price, double now_ns, double over_ns);
 
 /* Lets the next port take the responses of a job, over over_ns or at once. Returns the time of what the port
  * had left before [ns]. */
