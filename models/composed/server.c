@@ -476,32 +476,6 @@ static void share_job(struct kvc_composed_server *server, uint32_t number, uint3
 
 /* ---- who is served ---- */
 
-/* Splits off the rows that a stage is not for. Returns whether any are left for it; *others becomes the
- * number of their job, or UINT32_MAX if there are none. */
-static bool choose(struct kvc_composed_server *server, uint32_t number, uint32_t stage, uint32_t *others)
-{
-    const struct kvc_composed_config *config = server->config;
-    struct kvc_composed_job *job = job_of(server, number);
-    uint32_t when = config->stage[stage].when, passing = 0, count = job->rows->count;
-    *others = UINT32_MAX;
-    for (uint32_t i = 0; i < count && when != 0; i++) {
-        server->moves[i] = !kvc_composed_job_meets(job, i, when, config->options->large_bytes);
-        passing += server->moves[i];
-    }
-    if (passing == 0 || passing == count) {
-        return passing == 0;
-    }
-    *others = kvc_composed_new_job(server, job->is_batch);
-    job = job_of(server, number);
-    kvc_composed_job_split(job, server->moves, job_of(server, *others));
-    kvc_composed_job_count(job, config);
-    kvc_composed_job_count(job_of(server, *others), config);
-    if (job->is_batch || job->is_apart) {
-        server->pipeline[job->pipeline].parts[job->buffer]++;
-    }
-    return true;
-}
-
 /* Lets a job pass by a stage, and those beside it. */
 static void pass_by(struct kvc_composed_server *server, uint32_t number, uint32_t stage, double now_ns)
 {
@@ -636,7 +610,7 @@ static void arrive(struct kvc_composed_server *server, uint32_t number, uint32_t
         pass_on(server, NULL, number, stage - 1, now_ns, 0);
         return;
     }
-    if (!choose(server, number, stage, &others)) {
+    if (!kvc_composed_choose(server, number, stage, &others)) {
         pass_by(server, number, stage, now_ns);
         return;
     }

@@ -188,3 +188,28 @@ void kvc_composed_join_burst(struct kvc_composed_server *server, struct kvc_comp
     from->queued -= options->shared ? 0 : taken;
     server->traffic[stage].taken += taken;
 }
+
+bool kvc_composed_choose(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
+                         uint32_t *others)
+{
+    const struct kvc_composed_config *config = server->config;
+    struct kvc_composed_job *job = server->job[number];
+    uint32_t when = config->stage[stage].when, passing = 0, count = job->rows->count;
+    *others = UINT32_MAX;
+    for (uint32_t i = 0; i < count && when != 0; i++) {
+        server->moves[i] = !kvc_composed_job_meets(job, i, when, config->options->large_bytes);
+        passing += server->moves[i];
+    }
+    if (passing == 0 || passing == count) {
+        return passing == 0;
+    }
+    *others = kvc_composed_new_job(server, job->is_batch);
+    job = server->job[number];
+    kvc_composed_job_split(job, server->moves, server->job[*others]);
+    kvc_composed_job_count(job, config);
+    kvc_composed_job_count(server->job[*others], config);
+    if (job->is_batch || job->is_apart) {
+        server->pipeline[job->pipeline].parts[job->buffer]++;
+    }
+    return true;
+}

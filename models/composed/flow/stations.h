@@ -49,4 +49,9 @@ bool kvc_composed_runs_before(const struct kvc_composed_server *server, uint32_t
 void kvc_composed_join_burst(struct kvc_composed_server *server, struct kvc_composed_station *from,
                              struct kvc_ring *queue, uint32_t number, uint32_t stage);
 
+/* Splits off the rows that a stage is not for. Returns whether any are left for it; *others becomes the
+ * number of their job, or UINT32_MAX if there are none. */
+bool kvc_composed_choose(struct kvc_composed_server *server, uint32_t number, uint32_t stage,
+                         uint32_t *others);
+
 #endif
