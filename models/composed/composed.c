@@ -34,7 +34,8 @@
 /* ---- simulation ---- */
 
 /* Slices are short while clocks, outages or phases may change what the server is capable of. */
-static const double slice_most_ns = 100e3, slice_of_changes_ns = 5e3, slice_least_ns = 1e3;
+static const double slice_most_ns = 100e3, slice_of_clients_ns = 20e3, slice_of_changes_ns = 5e3,
+                    slice_least_ns = 1e3;
 
 /* A server and its use of a socket. Its links are its own unless they meet in a root complex. */
 struct user {
@@ -373,14 +374,18 @@ static void open_policy(struct simulation *simulation)
 }
 
 /* Returns the length of a slice at most. A client whose next key is on another socket must not send before
- * that socket's slice, so that a slice is no longer than the way from an answer to the next request. */
+ * that socket's slice, so that a slice is no longer than the way from an answer to the next request.
+ * Saturating clients send in bursts after each slice in which another socket held them back. */
 static double slice_ns_of(const struct kvc_scenario *scenario)
 {
     bool changes = scenario->run.change_count > 0 || kvc_power_policy_looks(&scenario->power) ||
                    scenario->workload.phase_count > 0;
     double most_ns = changes ? slice_of_changes_ns : slice_most_ns;
-    if (scenario->workload.arrival != KVC_ARRIVAL_CLOSED || kvc_scenario_shards(scenario) == 1) {
+    if (!kvc_workload_clients_wait(&scenario->workload) || kvc_scenario_shards(scenario) == 1) {
         return most_ns;
+    }
+    if (scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
+        return fmin(slice_of_clients_ns, most_ns);
     }
     double turn_ns = 2 * kvc_composed_config_of(scenario)->path_ns + scenario->workload.think_ns;
     return fmin(fmax(turn_ns, slice_least_ns), most_ns);
