@@ -686,6 +686,24 @@ static enum kvc_status check_spread(const struct kvc_composed_config *config, st
     return KVC_OK;
 }
 
+/* Clients see what waits for the first stage behind the ports if it has a queue, and choose the pipeline. */
+static enum kvc_status check_backlog(const struct kvc_composed_config *config, struct kvc_diag *diag)
+{
+    unsigned long long backlog = config->options->backlog;
+    const struct kvc_composed_stage *first = &config->stage[kvc_composed_first_behind_ports(config)];
+    if (backlog > 0 && config->options->spread == KVC_COMPOSED_BY_KEY && config->pipelines > 1) {
+        return FAIL(
+            "system.backlog: found %llu with spread = \"keys\", allowed: 0, because the key of a frame "
+            "selects its pipeline",
+            backlog);
+    }
+    if (backlog > 0 && kvc_composed_is_away(first->place)) {
+        return FAIL("system.backlog: found %llu, allowed: 0, because \"%s\" takes all requests at once",
+                    backlog, first->options->name);
+    }
+    return KVC_OK;
+}
+
 static enum kvc_status check_cores(const struct kvc_composed_config *config, enum kvc_composed_place place,
                                    const struct kvc_cpu *cpu, struct kvc_diag *diag)
 {
@@ -881,6 +899,9 @@ enum kvc_status kvc_composed_check(const struct kvc_scenario *scenario, struct k
     }
     if (status == KVC_OK) {
         status = check_spread(config, diag);
+    }
+    if (status == KVC_OK) {
+        status = check_backlog(config, diag);
     }
     if (status == KVC_OK) {
         status = check_batches(config, &scenario->workload, diag);

@@ -206,6 +206,7 @@ struct kvc_composed_stage_options {
 struct kvc_composed_options {
     uint64_t pipelines;
     uint64_t outstanding;      /* 0: auto. */
+    uint64_t backlog;          /* 0: clients look at `outstanding` only. */
     int spread;                /* enum kvc_composed_spread. */
     char policy[KVC_TEXT_MAX]; /* What results show of the function; empty: there is none. */
     double policy_every_ns;
@@ -412,6 +413,12 @@ static inline bool kvc_composed_is_storage(enum kvc_composed_place place)
 static inline bool kvc_composed_is_away(enum kvc_composed_place place)
 {
     return kvc_composed_is_storage(place) || place == KVC_COMPOSED_NODE;
+}
+
+/* Returns the first stage that is not on the receiving ports, or stage 0. */
+static inline uint32_t kvc_composed_first_behind_ports(const struct kvc_composed_config *config)
+{
+    return config->stage[0].place == KVC_COMPOSED_NIC_RX && config->stages > 1;
 }
 
 /* Returns whether cores and GPU use the same memory, and so the structures of each other. */

@@ -286,6 +286,11 @@ static const struct kvc_option rows[] = {
         "requests of each socket that saturating clients keep in flight; more of them hide more latency; "
         "auto: enough to fill all buffers",
         .auto_word = "auto", .auto_value = 0),
+    KVC_COUNT_ROW(
+        kvc_composed_options, "backlog", backlog, 0, 65536, "0",
+        "frames that saturating clients let wait in each pipeline for its first stage behind the ports; they "
+        "send the next one when fewer wait and a port is idle; 0: clients do not look, and send as many as "
+        "outstanding allows"),
     KVC_CHOICE_ROW(
         kvc_composed_options, "spread", spread, spreads, "connections",
         "which pipeline gets a frame; connections: the NIC hashes its connection; keys: clients address "

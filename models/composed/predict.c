@@ -897,6 +897,9 @@ enum kvc_status kvc_composed_predict(const struct kvc_scenario *scenario, struct
     struct kvc_latency_law law = {.assumes = assumes};
     bool closed = workload->arrival == KVC_ARRIVAL_CLOSED,
          saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
+    if (saturates && config->options->backlog > 0) {
+        law.unknown = "how many requests are in flight follows from system.backlog, which is left out";
+    }
     double think_ns = closed ? workload->think_ns : 0;
     mix = kvc_composed_mix_at(config, &mix, per_ns);
     struct demands demands = demands_of(config, &mix, per_ns, true);

@@ -857,6 +857,7 @@ static void handle(struct kvc_composed_server *server, const struct kvc_event *e
     switch (event->kind) {
     case KVC_COMPOSED_ARRIVES:
         job_of(server, event->tag)->ready_ns = now_ns;
+        server->is_coming = server->is_coming && event->unit != 0;
         if (event->unit == 0 && finds_it_full(server, event->tag)) {
             drop(server, event->tag, 0, now_ns);
         } else {
@@ -949,6 +950,7 @@ void kvc_composed_server_advance(struct kvc_composed_server *server, double time
     server->slice_end_ns = slice_end_ns;
     server->until_ns = until_ns;
     kvc_composed_send_frames(server, server->advanced_ns);
+    kvc_composed_follow(server, server->advanced_ns);
     server->sends_ns = INFINITY;
     kvc_composed_send_next(server, server->advanced_ns);
     for (;;) {
@@ -964,6 +966,9 @@ void kvc_composed_server_advance(struct kvc_composed_server *server, double time
         } else {
             struct kvc_event event = kvc_events_pop(&server->events);
             handle(server, &event);
+        }
+        if (server->follows) {
+            kvc_composed_follow(server, inside_ns);
         }
     }
     kvc_composed_storage_catch_up(&server->storage, until_ns);

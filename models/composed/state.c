@@ -79,6 +79,8 @@ void kvc_composed_state_open(struct kvc_composed_server *server, const struct kv
         rss.seed = seed;
         server->rss = kvc_rss_open(&rss, NULL); /* kvc_composed_check() has checked the queues. */
     }
+    server->follows =
+        scenario->workload.arrival == KVC_ARRIVAL_SATURATE && server->config->options->backlog > 0;
     server->sends_ahead = !kvc_workload_clients_wait(&scenario->workload) &&
                           !kvc_source_fills(server->source) && config->options->policy[0] == '\0';
     server->evicted = kvc_composed_job_create(1, kvc_workload_key_stride(&scenario->workload));

@@ -149,6 +149,8 @@ struct kvc_composed_server {
         after[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for kernels, and their turns. */
     struct kvc_rss *rss;       /* Queues of the connections; NULL: frames go to the pipelines in turn. */
     bool sends_ahead;          /* What happens in the server does not change what clients send. */
+    bool follows;              /* Saturating clients look at the backlog. */
+    bool is_coming;            /* Their latest frame has not come yet. */
     uint32_t front;            /* Stages whose queues nobody sees, see models/composed/flow/front.h. */
     uint32_t turn;             /* The next pipeline. */
     struct kvc_outage off;     /* The latest outage of the cores, by the server's clock. */

@@ -1,10 +1,11 @@
 -- MemcachedGPU with GNoM (Hetherington et al., SoCC 2015): the NIC writes packets into the memory of the GPU, over PCIe and past
 -- host memory. A thread of the driver sees each packet come, another one launches a kernel for 512 of them, and two more fill and
--- send the responses. All numbers are those of the built-in store; memcachedgpu_offline.lua explains the kernel.
+-- send the responses. Saturating clients send a packet when the port is idle. All numbers are those of the built-in store;
+-- memcachedgpu_offline.lua explains the kernel.
 return {
   name = "composed_gnom",
   system = {
-    kind = "composed", outstanding = 64 * 512,
+    kind = "composed", outstanding = 64 * 512, backlog = 1,
     index = { kernel = "set-assoc", memory = "gpu", size = "16MiB" },
     values = { kernel = "slab" },
     batch = { count = 512, timeout = "100us", buffers = 33, before = "launch" },

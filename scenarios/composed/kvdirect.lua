@@ -4,7 +4,7 @@
 return {
   name = "composed_kvdirect",
   system = {
-    kind = "composed", cached = 0.67,
+    kind = "composed", cached = 0.67, backlog = 13, -- Clients that saturate it fill a queue of 512 operations, 40 to a frame.
     index = { kernel = "kvdirect", size = "64MiB" },
     values = { kernel = "inline" },
     stages = {

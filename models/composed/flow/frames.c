@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/composed/flow/front.h"
+#include "models/composed/flow/stations.h"
 #include "sim/base/clock.h"
 #include "sim/base/serve.h"
 
@@ -58,8 +59,10 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
         kvc_composed_free_job(server, number);
         return false;
     }
+    /* What follows a port has left its client before the port was idle. */
+    double sent_ns = now_ns + server->stopped_ns - (server->follows ? config->path_ns : 0);
     for (uint32_t i = 0; i < count; i++) {
-        rows->sent_ns[i] = saturates ? now_ns + server->stopped_ns : rows->sent_ns[i];
+        rows->sent_ns[i] = saturates ? sent_ns : rows->sent_ns[i];
         job->outcome[i] = rows->op[i] == KVC_OP_GET ? KVC_COMPOSED_HIT : KVC_COMPOSED_DONE;
         job->location[i] = KVC_LOCATION_NONE;
         job->hot[i] = job->route[i] = 0;
@@ -71,7 +74,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
     kvc_composed_job_count(job, config);
     job->pipeline = pipeline_of(server, rows);
     server->in_flight += count;
-    double left_ns = isnan(rows->left_ns) || saturates ? now_ns + server->stopped_ns : rows->left_ns;
+    double left_ns = isnan(rows->left_ns) || saturates ? sent_ns : rows->left_ns;
     double arrives_ns = left_ns + config->path_ns - server->stopped_ns;
     kvc_composed_job_mark(job, arrives_ns);
     if (server->front > 0) {
@@ -86,12 +89,42 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
 void kvc_composed_send_frames(struct kvc_composed_server *server, double now_ns)
 {
     const struct kvc_composed_config *config = server->config;
-    if (server->scenario->workload.arrival != KVC_ARRIVAL_SATURATE) {
+    if (server->scenario->workload.arrival != KVC_ARRIVAL_SATURATE || server->follows) {
         return;
     }
     while (server->in_flight + config->frame_requests <= config->outstanding &&
            send_frame(server, now_ns, INFINITY)) {
         ;
+    }
+}
+
+/* Whether clients that follow a pipeline may send it a frame: a port is idle, and fewer frames wait than they
+ * let wait. */
+static bool wants(const struct kvc_composed_server *server, uint32_t pipeline)
+{
+    const struct kvc_composed_config *config = server->config;
+    uint32_t first = kvc_composed_first_behind_ports(config);
+    const struct kvc_composed_station *port = kvc_composed_station_of(server, 0, pipeline),
+                                      *station = kvc_composed_station_of(server, first, pipeline);
+    uint64_t waiting = station->held.count +
+                       (server->fixed[first].is_shared ? server->shared[first].count : station->queued);
+    waiting += server->pipeline[pipeline].blocked[first].count;
+    waiting += first == config->batched ? server->pipeline[pipeline].held.count : 0;
+    bool is_idle = first == 0 || (port->queued == 0 && port->busy < port->servers);
+    return is_idle && waiting < config->options->backlog &&
+           server->in_flight + config->frame_requests <= config->outstanding;
+}
+
+void kvc_composed_follow(struct kvc_composed_server *server, double now_ns)
+{
+    uint32_t pipelines = server->config->pipelines;
+    for (uint32_t i = 0; i < pipelines && server->follows && !server->is_coming; i++) {
+        uint32_t next = server->turn + 1 < pipelines ? server->turn + 1 : 0;
+        if (wants(server, next)) {
+            server->is_coming = send_frame(server, now_ns, INFINITY);
+            return;
+        }
+        server->turn = next;
     }
 }
 
