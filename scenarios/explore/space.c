@@ -238,6 +238,20 @@ void kvc_space_point(const struct kvc_space *space, uint32_t point, uint32_t *va
     }
 }
 
+void kvc_space_show(const struct kvc_space *space, uint32_t point, char *text, size_t size)
+{
+    enum { SHOWN = 60 };
+    uint32_t value[KVC_SWEEP_AXES_MAX];
+    size_t used = 0;
+    kvc_space_point(space, point, value);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < space->axis_count && used < size; i++) {
+        const char *label = space->axis[i].value[value[i]].label;
+        used += (size_t)snprintf(text + used, size - used, "%s%s = %.*s%s", i > 0 ? ", " : "",
+                                 space->axis[i].path, SHOWN, label, strlen(label) > SHOWN ? "..." : "");
+    }
+}
+
 enum kvc_status kvc_space_set(const struct kvc_space *space, uint32_t point, struct kvc_overrides *set,
                               struct kvc_diag *diag)
 {

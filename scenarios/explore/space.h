@@ -40,6 +40,9 @@ void kvc_space_free(struct kvc_space *space); /* NULL is allowed. */
 /* Writes the value indices of a point, counted from 0, to value[0 .. axis_count - 1]. */
 void kvc_space_point(const struct kvc_space *space, uint32_t point, uint32_t *value);
 
+/* Writes the values of a point: "system.cycle = 160us, run.seed = 1". Long ones are cut. */
+void kvc_space_show(const struct kvc_space *space, uint32_t point, char *text, size_t size);
+
 /* Adds the overrides of a point to `set`, in the order of the axes. */
 enum kvc_status kvc_space_set(const struct kvc_space *space, uint32_t point, struct kvc_overrides *set,
                               struct kvc_diag *diag);

@@ -27,20 +27,6 @@ uint32_t kvc_plan_count(const struct kvc_planned *planned, enum kvc_plan_fate fa
     return count;
 }
 
-/* Writes the values of a candidate: "system.cycle = 160us, node.sockets = 2". */
-static void describe(const struct kvc_planned *planned, uint32_t candidate, char *text, size_t size)
-{
-    uint32_t value[KVC_SWEEP_AXES_MAX];
-    size_t used = 0;
-    text[0] = '\0';
-    kvc_space_point(planned->space, candidate, value);
-    for (uint32_t i = 0; i < planned->space->axis_count && used < size; i++) {
-        const struct kvc_sweep_axis *axis = &planned->space->axis[i];
-        used += (size_t)snprintf(text + used, size - used, "%s%s = %s", i > 0 ? ", " : "", axis->path,
-                                 axis->value[value[i]].label);
-    }
-}
-
 /* Writes a sentence that says why no candidate meets the slo: what comes nearest and which goal it misses. */
 static void explain(const struct kvc_planned *planned, char *text, size_t size)
 {
@@ -48,7 +34,7 @@ static void explain(const struct kvc_planned *planned, char *text, size_t size)
     char values[512];
     uint32_t goal, which = (uint32_t)search->nearest;
     double short_frac = kvc_plan_shortfall_frac(search, &search->candidate[which], &goal);
-    describe(planned, which, values, sizeof(values));
+    kvc_space_show(planned->space, which, values, sizeof(values));
     if (!(short_frac > 0)) {
         snprintf(text, size, "no candidate is confirmed to meet the slo; %s stays undecided at %s", values,
                  planned->goal[search->candidate[which].goal].name);
@@ -116,7 +102,7 @@ static void write_values(const struct kvc_table *table, const struct kvc_planned
                          uint32_t candidate)
 {
     char text[512];
-    describe(planned, candidate, text, sizeof(text));
+    kvc_space_show(planned->space, candidate, text, sizeof(text));
     kvc_table_heading(table, name);
     fprintf(table->out, "%s  (point %u of %u)\n", text, candidate + 1, planned->search.count);
 }
@@ -272,7 +258,7 @@ static void write_front(const struct kvc_table *table, const struct kvc_planned 
     for (uint32_t i = 0; i < front->count && i < FRONT_ROWS; i++) {
         const struct kvc_plan_candidate *candidate = &planned->search.candidate[front->candidate[i]];
         const double *known = candidate->closed_form;
-        describe(planned, front->candidate[i], text, sizeof(text));
+        kvc_space_show(planned->space, front->candidate[i], text, sizeof(text));
         fprintf(table->out, "%12g", front->has_price ? candidate->price_usd : candidate->nodes);
         fprintf(table->out, "%12s", kvc_table_digits(known[KVC_PLAN_WATTS], value));
         fprintf(table->out, "%18s",

@@ -50,26 +50,11 @@ struct run {
     struct kvc_sweep_done *done;
 };
 
-/* ---- points in messages ---- */
-
-/* Writes the values of a point: "system.cycle = 160us, run.seed = 1". */
-static void show_point(const struct kvc_space *space, uint32_t point, char *text, size_t size)
-{
-    uint32_t value[KVC_SWEEP_AXES_MAX];
-    size_t used = 0;
-    kvc_space_point(space, point, value);
-    text[0] = '\0';
-    for (uint32_t i = 0; i < space->axis_count && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s = %s", i > 0 ? ", " : "",
-                                 space->axis[i].path, space->axis[i].value[value[i]].label);
-    }
-}
-
 /* Puts the number and the values of a point in front of a message about it. */
 static void name_point(const struct run *run, uint32_t point, struct kvc_diag *diag)
 {
     char values[300], message[sizeof(diag->message)];
-    show_point(run->space, point, values, sizeof(values));
+    kvc_space_show(run->space, point, values, sizeof(values));
     snprintf(message, sizeof(message), "point %u (%s): %.600s", point + 1, values, diag->message);
     memcpy(diag->message, message, sizeof(message));
     if (strcmp(diag->file, "--set") ==
@@ -548,8 +533,8 @@ static enum kvc_status export_all(struct run *run, struct kvc_diag *diag)
         status = kvc_best_find(run->database, &run->done->best, diag);
     }
     if (status == KVC_OK && run->done->best.leader > 0) {
-        show_point(run->space, run->done->best.leader - 1, run->done->best_values,
-                   sizeof(run->done->best_values));
+        kvc_space_show(run->space, run->done->best.leader - 1, run->done->best_values,
+                       sizeof(run->done->best_values));
     }
     run->done->export_s = kvc_clock_cpu_s() - start_s;
     return status;

@@ -203,7 +203,8 @@ static bool is_path(const char *path, size_t bytes, const char *wanted)
 
 /* Replaces the value on top of the stack, which is inside an override's path, by a fresh table. `bytes` is
  * the length of the path up to it. A device that is named by its profile becomes that profile with overridden
- * fields; a text in dist or arrival is dropped. Fails if the path leads through any other value. */
+ * fields; a text in dist or arrival, and "none" anywhere, is dropped. Fails if the path leads through any
+ * other value. */
 static enum kvc_status make_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
 {
     lua_State *lua = decoder->lua;
@@ -211,7 +212,8 @@ static enum kvc_status make_table(const struct kvc_decoder *decoder, const char 
         return copy_table(decoder, path, bytes);
     }
     bool device = is_device_path(path, bytes) && lua_type(lua, -1) == LUA_TSTRING;
-    bool word = is_path(path, bytes, "workload.dist") || is_path(path, bytes, "workload.arrival");
+    bool none = lua_type(lua, -1) == LUA_TSTRING && strcmp(lua_tostring(lua, -1), "none") == 0;
+    bool word = none || is_path(path, bytes, "workload.dist") || is_path(path, bytes, "workload.arrival");
     if (!lua_isnil(lua, -1) && !device && !word) {
         return kvc_diag_fail_at(decoder->diag, KVC_ERR_SCENARIO, "--set", 0,
                                 "%s: %.*s is a value in the scenario, not a table", path, (int)bytes, path);

@@ -46,7 +46,10 @@ static bool scalar_text(lua_State *lua, char out[KVC_TEXT_MAX])
 static int compare_names(const void *a, const void *b)
 {
     bool a_is_base = strcmp(a, "base") == 0, b_is_base = strcmp(b, "base") == 0;
-    return a_is_base != b_is_base ? (a_is_base ? -1 : 1) : strcmp(a, b);
+    long a_number = strtol(a, NULL, 10), b_number = strtol(b, NULL, 10); /* Elements of a list. */
+    return a_is_base != b_is_base ? (a_is_base ? -1 : 1)
+           : a_number != b_number ? (a_number < b_number ? -1 : 1)
+                                  : strcmp(a, b);
 }
 
 /* Lists the keys of the table on top: `base` first, the others by name, so that the order is the same in
@@ -122,8 +125,8 @@ static enum kvc_status add_override(const struct kvc_decoder *decoder, const str
 }
 
 /* Makes overrides from the table on top of the stack. A table that names a base replaces the device, so it
- * begins with an override of the whole device. So does a table for a distribution or an arrival, whose keys
- * exclude one another. Every other table changes only the keys that it names. */
+ * begins with an override of the whole device. So do a list, and a table for a distribution or an arrival,
+ * whose keys exclude one another. Every other table changes only the keys that it names. */
 static enum kvc_status flatten(const struct kvc_decoder *decoder, const struct kvc_sweep_axis *axis,
                                const char *path, int level, struct kvc_sweep_value *value)
 {
@@ -134,8 +137,8 @@ static enum kvc_status flatten(const struct kvc_decoder *decoder, const struct k
         !list_fields(decoder->lua, name, &count) || count == 0) {
         return fail_value(decoder, axis, count == 0 ? "is empty:" : "is too deep or has odd keys:");
     }
-    bool replaces = strcmp(path, "workload.dist") == 0 || strcmp(path, "workload.arrival") == 0;
-    if (replaces) {
+    bool is_list = lua_rawlen(decoder->lua, -1) > 0;
+    if (is_list || strcmp(path, "workload.dist") == 0 || strcmp(path, "workload.arrival") == 0) {
         status = add_override(decoder, axis, value, path, "none"); /* Drops the scenario's table. */
     }
     const char *separator = "{";

@@ -127,6 +127,22 @@ Test(load_sweep, takes_sub_tables_as_values)
                           "did you mean \"memory\"?");
 }
 
+Test(load_sweep, replaces_lists)
+{
+    struct kvc_loaded *loaded =
+        kvc_test_accepts("local first = { name = 'receive', on = 'nic.rx' }\n"
+                         "local last = { name = 'send', on = 'nic.tx' }\n"
+                         "local a = { name = 'a', on = 'cpu', ns = 5 }\n"
+                         "local b = { name = 'b', on = 'cpu', ns = 5 }\n"
+                         "return { system = { kind = 'composed', stages = { first, a, b, last } },\n"
+                         "         sweep = { ['system.stages'] = { { first, a, last } } } }",
+                         NULL); /* With the fourth stage, `last` would be there twice, which is refused. */
+    const struct kvc_overrides *set = &loaded->sweep.axis[0].value[0].set;
+    cr_expect_str_eq(set->entry[0].path, "system.stages");
+    cr_expect_str_eq(set->entry[0].value, "none");
+    kvc_loaded_free(loaded);
+}
+
 Test(load_sweep, takes_a_list_of_points)
 {
     struct kvc_loaded *loaded =
