@@ -133,7 +133,11 @@ void kvc_composed_send_next(struct kvc_composed_server *server, double now_ns)
     if (server->scenario->workload.arrival == KVC_ARRIVAL_SATURATE) {
         return;
     }
-    double next_ns = kvc_source_next_ns(server->source, server->number) - server->stopped_ns;
+    double leaves_ns = kvc_source_next_ns(server->source, server->number), late_ns;
+    double next_ns = leaves_ns - server->stopped_ns;
+    while ((late_ns = leaves_ns - (next_ns + server->stopped_ns)) > 0) { /* Rounding made it too early. */
+        next_ns += late_ns;
+    }
     next_ns = kvc_later_ns(next_ns, now_ns);
     if (next_ns < server->sends_ns && next_ns <= server->until_ns) {
         server->sends_ns = next_ns;

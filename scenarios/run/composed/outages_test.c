@@ -52,6 +52,23 @@ Test(composition_outages, lose_the_work_of_the_moment)
     kvc_outcome_free(ran);
 }
 
+/* Frames of random times wait until a link is back, whose server has stood still meanwhile. */
+Test(composition_outages, let_frames_wait_for_a_link, .timeout = 60)
+{
+    struct kvc_outcome *ran = kvc_laws_answer(
+        kvc_laws_load(
+            "return { system = { kind = 'composed', stages = { { name = 'r', on = 'nic.rx' },\n"
+            "{ name = 'a', on = 'cpu', ns = 100, queue = 10000 } } },\n"
+            "node = { sockets = 1 }, workload = { keys = 1e4, per_frame = 1, arrival = { poisson_mops = 2 } },\n"
+            "run = { duration = '10ms', warmup = '1ms', changes = {\n"
+            "  { at = '3.1ms', device = 'node0.socket0.nic-rx', off = '500us' } } } }\n"),
+        false);
+    double most_us = kvc_laws_value(ran, "latency_max_us");
+    cr_expect_eq(ran->result.dropped, 0);
+    cr_expect(most_us > 495 && most_us < 510, "%g us at most", most_us);
+    kvc_outcome_free(ran);
+}
+
 /* Only cores that do something can fail. */
 Test(composition_outages, need_a_core)
 {
