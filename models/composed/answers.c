@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/composed/flow/outages.h"
 #include "models/composed/flow/policy.h"
 #include "models/composed/flow/shared.h"
 
@@ -196,6 +197,9 @@ void kvc_composed_answer_part(struct kvc_composed_server *server, struct kvc_com
 {
     struct filled filled = {job->filled_ns, now_ns, 0, 0};
     uint32_t before = job->answered;
+    if (kvc_composed_outage_meets(server, job, now_ns)) {
+        return;
+    }
     if (streamed) {
         filled.before_ns = job->backlog_ns;
         filled.after_ns = kvc_composed_left_to_send(server, job, now_ns);

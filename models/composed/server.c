@@ -386,7 +386,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     count_work(server, station, stage, busy_ns);
     server->place_ns[at->place] += kvc_composed_has_cores(at->place) ? core_ns : busy_ns;
-    double late_ns = kvc_composed_outage_begin(server, job, stage, now_ns, busy_ns);
+    double late_ns = kvc_composed_outage_begin(server, job, now_ns, busy_ns);
     busy_ns += late_ns + kvc_composed_stalls_begin(server, job, stage, now_ns + late_ns, busy_ns);
     kvc_composed_take_shared(server, job, price, now_ns, busy_ns);
     if (server->fixed[stage].streams_out && !job->is_ghost) {
@@ -400,7 +400,7 @@ static void begin(struct kvc_composed_server *server, struct kvc_composed_statio
     }
     kvc_events_add(&server->events, now_ns + busy_ns, KVC_COMPOSED_ENDS, (uint16_t)stage, number);
     if (server->fixed[stage].answers_early && !job->is_ghost) {
-        kvc_composed_answer_early(server, number, busy_ns);
+        kvc_composed_answer_early(server, number, busy_ns - late_ns);
     }
 }
 

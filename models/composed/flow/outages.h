@@ -9,10 +9,14 @@
 /* Notes the latest outage of the cores, in time of the run. */
 void kvc_composed_outages_follow(struct kvc_composed_server *server, struct kvc_outage outage);
 
-/* Returns for how long outages delay the final start of a job that a server takes now and that takes busy_ns
- * [ns]. */
+/* Returns for how long outages delay the final start of a job that its station takes now and that takes
+ * busy_ns [ns]. */
 double kvc_composed_outage_begin(const struct kvc_composed_server *server, struct kvc_composed_job *job,
-                                 uint32_t stage, double now_ns, double busy_ns);
+                                 double now_ns, double busy_ns);
+
+/* Whether an outage has interrupted the work for a job. What it had filled by then has been answered. */
+bool kvc_composed_outage_meets(const struct kvc_composed_server *server, const struct kvc_composed_job *job,
+                               double now_ns);
 
 /* Returns when a stage ends its work for a job that would end now without outages [ns]; 0: it ends now.
  * Counts the time that was lost. */

@@ -69,6 +69,34 @@ Test(composition_outages, let_frames_wait_for_a_link, .timeout = 60)
     kvc_outcome_free(ran);
 }
 
+/* Clients that wait get no answer while the cores are off: neither those whose batches are half done nor
+ * those whose batches come meanwhile. */
+Test(composition_outages, answer_nobody)
+{
+    struct kvc_outcome *ran = kvc_laws_answer(
+        kvc_laws_load(
+            "return { system = { kind = 'composed', batch = { before = 'a', count = 32, timeout = '100us' }, stages = {\n"
+            "  { name = 'a', on = 'cpu', cores = 8, ns = 50000 }, { name = 'b', on = 'nic.tx' } } },\n"
+            "node = { sockets = 1 }, workload = { keys = 1e4, per_frame = 1,\n"
+            "  arrival = { clients = 128, think = '300us' } },\n"
+            "run = { duration = '10ms', warmup = '1ms', changes = {\n"
+            "  { at = '3ms', device = 'node0.socket0.cpu', off = '2ms' } } } }\n"),
+        false);
+    double window_ms = 10.0 / ran->result.window_count, before_mops = 0;
+    for (uint32_t i = 0; i < ran->result.window_count; i++) {
+        double from_ms = i * window_ms, until_ms = from_ms + window_ms;
+        double mops = (double)ran->result.window_mops[i];
+        before_mops += until_ms <= 3 ? mops : 0;
+        cr_expect(from_ms < 3.1 || until_ms > 5 || mops == 0, "%g Mops from %g to %g ms", mops, from_ms,
+                  until_ms);
+    }
+    cr_expect_gt(before_mops, 0);
+    double cycle_us = kvc_laws_value(ran, "latency_mean_us") + 300,
+           found = ran->result.throughput_mops * cycle_us;
+    cr_expect_float_eq(found, 128, 6, "%g of 128 clients", found);
+    kvc_outcome_free(ran);
+}
+
 /* Only cores that do something can fail. */
 Test(composition_outages, need_a_core)
 {
