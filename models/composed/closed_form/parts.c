@@ -61,6 +61,8 @@ static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *conf
     }
     struct kvc_composed_counts counts =
         kvc_composed_mix_part(config, mix, stage, part, every * requests / reached);
+    double others = mix->of->part[stage][part].counts.requests - served; /* They share the job. */
+    counts.requests -= others > 0 ? others * requests * (1 / reached - 1) : 0;
     if (config->stage[stage].place != KVC_COMPOSED_GPU) {
         add_cost(&sum, config, stage, &counts, reached / every);
         if (config->stage[stage].place == KVC_COMPOSED_FLASH) {
@@ -86,6 +88,19 @@ static struct kvc_composed_cost mean_cost(const struct kvc_composed_config *conf
     return sum;
 }
 
+/* Returns the share of a part's requests that a stage has something to do for. One beside others that works
+ * for some operations only, and does none on the structures, passes by jobs that have none of these. */
+static double concerned_of(const struct kvc_composed_stage *stage, uint32_t number,
+                           const struct kvc_composed_counts *counts)
+{
+    double concerned = 0;
+    for (int op = 0; op < KVC_OP_COUNT; op++) {
+        concerned += (stage->options->of >> op & 1) != 0 ? counts->ops[op] : 0;
+    }
+    bool skips = stage->first != number && stage->does == 0;
+    return fmin(skips ? fmin(concerned, counts->requests) : counts->requests, 1);
+}
+
 struct kvc_composed_job_parts kvc_composed_job_parts_of(const struct kvc_composed_config *config,
                                                         const struct kvc_composed_mix *mix, uint32_t stage,
                                                         double requests)
@@ -93,17 +108,19 @@ struct kvc_composed_job_parts kvc_composed_job_parts_of(const struct kvc_compose
     struct kvc_composed_job_parts parts = {0};
     double all = 0;
     for (uint32_t i = 0; i < mix->of->parts[stage]; i++) {
-        double share = mix->of->part[stage][i].share;
-        double served = fmin(mix->of->part[stage][i].counts.requests, 1);
-        double reached = kvc_composed_reached(requests, served);
-        const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, served, reached);
+        const struct kvc_composed_part *part = &mix->of->part[stage][i];
+        double served = fmin(part->counts.requests, 1);
+        double concerned = concerned_of(&config->stage[stage], stage, &part->counts);
+        double reached = kvc_composed_reached(requests, concerned);
+        const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, concerned, reached);
+        double passes = concerned < served ? 1 - reached / kvc_composed_reached(requests, served) : 0;
         add_times(&parts.sum, &cost, 1);
         parts.served_ns[i] = (cost.busy_ns + cost.latency_ns) / fmax(reached, 1e-300);
-        parts.mean_ns += served * parts.served_ns[i];
-        parts.latency_ns += share * cost.latency_ns;
+        parts.mean_ns += served * (1 - passes) * parts.served_ns[i];
+        parts.latency_ns += part->share * cost.latency_ns;
         parts.jobs += reached / (double)config->stage[stage].options->every;
-        parts.most += served > 0;
-        all += share;
+        parts.most += concerned > 0;
+        all += part->share;
     }
     parts.most = fmax(parts.most, 1);
     parts.latency_ns /= fmax(all, 1e-300);
