@@ -354,6 +354,23 @@ static double answers_ns(const struct kvc_composed_config *config, const struct 
     return fills < config->stages ? demands->stage_ns[fills] : 0;
 }
 
+/* Returns the most requests of a batch: one that closes by bytes takes the whole burst with which it is full.
+ * While no batch is free, a burst takes the frames that come, as long as clients that wait have any besides
+ * those in the buffers and in front of them. */
+static double most_of_batch(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double most = kvc_composed_batch_most(config);
+    if (batch->bytes <= 0 || config->batched == 0) {
+        return most;
+    }
+    const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
+    double jobs = (double)batch->buffers + config->pool[stage->pool].servers + 1;
+    double burst = fmin(most_of_burst(mix, stage), mix->in_flight / config->pipelines / jobs);
+    double filled = batch->bytes / fmax(config->means.request_bytes, 1) + burst / 2;
+    return fmax(most, fmin(fmax(filled, burst), config->batch_most));
+}
+
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
  * busy: as many as it may have, or those that just let the store keep up. */
 static struct demands demands_of(const struct kvc_composed_config *config,
@@ -361,7 +378,7 @@ static struct demands demands_of(const struct kvc_composed_config *config,
 {
     const struct kvc_composed_mix at = kvc_composed_mix_at(config, any_mix, per_ns), *mix = &at;
     double requests = kvc_composed_batch_requests(config, per_ns / config->pipelines),
-           most = kvc_composed_batch_most(config);
+           most = most_of_batch(config, mix);
     most =
         just ? fmax(fmin(most, mix->in_flight), requests) : most; /* Clients have no more to fill it with. */
     struct demands demands = demands_with(config, mix, per_ns, requests);
