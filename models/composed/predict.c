@@ -68,11 +68,6 @@ struct demands {
     double slowest_ns; /* The longest of all. */
 };
 
-static double most_of_burst(const struct kvc_composed_mix *mix, const struct kvc_composed_stage *stage)
-{
-    return mix->frame.requests * (double)stage->options->burst;
-}
-
 /* Returns the requests that a stage serves at a time: a batch, or the frames that come while one of its
  * servers works, as many as a burst has at most. Those of an earlier burst, `joined` requests, stay together.
  */
@@ -83,7 +78,7 @@ static double job_requests(const struct kvc_composed_config *config, const struc
     const struct kvc_composed_stage *stage = &config->stage[number];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
     const struct kvc_composed_pace pace = kvc_composed_pace_of(config);
-    double requests = joined, most = most_of_burst(mix, stage);
+    double requests = joined, most = kvc_composed_burst_most(mix, stage);
     if (number >= config->batched) {
         return number < config->apart ? batch : 1;
     }
@@ -106,9 +101,9 @@ static double waiting_requests(const struct kvc_composed_config *config, const s
     const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
     bool turns = kvc_composed_turns(config, config->batched - 1); /* They leave what waits to batches. */
-    return turns || pool->takes_all
-               ? INFINITY
-               : most_of_burst(mix, stage) * pool->servers / (pool->of_node ? config->pipelines : 1);
+    return turns || pool->takes_all ? INFINITY
+                                    : kvc_composed_burst_most(mix, stage) * pool->servers /
+                                          (pool->of_node ? config->pipelines : 1);
 }
 
 /* Returns for how long the batch of a full store fills, and waits to be closed by time. */
@@ -204,7 +199,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
                                  double per_ns, double batch, uint32_t grown)
 {
     struct demands demands = {.requests = batch};
-    double inside_ns = 0, beside_ns = 0, joined = mix->frame.requests, most = joined;
+    double inside_ns[KVC_COMPOSED_STAGES_MAX], joined = mix->frame.requests, most = joined;
     /* Clients that a batch answers come together, as fast as the earlier stages let them. */
     bool together = mix->clients_wait && mix->workload->think_ns <= 0 && config->batched < config->stages;
     double slowest_ns = 0;
@@ -218,7 +213,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         }
         double servers = (double)pool->servers * (pool->of_node ? 1 : config->pipelines);
         double before = most;
-        most = fmax(held_requests(config, mix, i, most), fmax(requests, most_of_burst(mix, stage)));
+        most = fmax(held_requests(config, mix, i, most), fmax(requests, kvc_composed_burst_most(mix, stage)));
         requests = i < config->batched && (grown >> stage->pool & 1) != 0 ? most : requests;
         demands.grows |= i < config->batched && requests < most ? 1u << stage->pool : 0;
         demands.job_requests[i] = requests;
@@ -228,7 +223,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         const struct kvc_composed_job_parts parts = kvc_composed_job_parts_of(config, mix, i, requests);
         const struct kvc_composed_cost cost = parts.sum;
         demands.busy_ns[i] = cost.busy_ns / requests;
-        double burst = most_of_burst(mix, stage);
+        double burst = kvc_composed_burst_most(mix, stage);
         if (i < config->batched && stage->options->burst > 1 && requests < burst) {
             /* The servers are busy with bursts that may still grow, until they are full. */
             double full_ns = kvc_composed_job_parts_of(config, mix, i, burst).sum.busy_ns / burst;
@@ -253,13 +248,13 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
         demands.cxl_ns += cost.cxl_ns / requests;
         demands.card_memory_ns +=
             cost.card_ns > 0 ? cost.card_ns / kvc_composed_card_memory_of(config).channels / requests : 0;
-        bool holds = i >= config->batched && !stage->options->background, apart = i >= config->apart;
-        demands.round_ns += holds && apart ? parts.mean_ns : 0;
-        double held_ns =
-            holds && !apart ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns : 0;
-        beside_ns = stage->first == i ? 0 : beside_ns;
-        inside_ns += fmax(held_ns - beside_ns, 0);
-        beside_ns = fmax(held_ns, beside_ns);
+        /* A port that answers takes a batch from its buffer at once. */
+        bool answers = i + 1 == config->stages && stage->place == KVC_COMPOSED_NIC_TX;
+        bool holds = i >= config->batched && !stage->options->background && !answers;
+        demands.round_ns += holds && i >= config->apart ? parts.mean_ns : 0;
+        inside_ns[i] = holds && i < config->apart
+                           ? cost.busy_ns / fmin(pool->servers, parts.most) + parts.latency_ns
+                           : 0;
     }
     double wire_ns = 0; /* Time of the ports for all that leaves. */
     for (uint32_t i = 0; i < config->pools; i++) {
@@ -286,7 +281,7 @@ static struct demands demands_if(const struct kvc_composed_config *config, const
     demands.slowest_ns = fmax(demands.slowest_ns, wire_ns);
     demands.batched_ns = fmax(demands.batched_ns, demands.card_ns);
     if (config->batched < config->stages) {
-        set_buffers(config, mix, inside_ns, &demands);
+        set_buffers(config, mix, kvc_composed_longest_ns(config, mix, inside_ns), &demands);
     }
     demands.slowest_ns = fmax(demands.slowest_ns, fmax(demands.card_ns, demands.memory_ns));
     demands.slowest_ns = fmax(demands.slowest_ns, demands.issue_ns);
@@ -333,10 +328,12 @@ struct sought {
 
 enum { STEPS = 50 /* Bisection in 50 steps leaves a relative error of 1e-13. */ };
 
-/* How far buffers and servers are from just keeping up with a rate, but for rounding, as a logarithm. */
-static double left_for_batches(const struct demands *demands, double per_ns)
+/* How far buffers and servers, those of the fullest pipeline, are from just keeping up with a rate, but for
+ * rounding, as a logarithm. */
+static double left_for_batches(const struct kvc_composed_mix *mix, const struct demands *demands,
+                               double per_ns)
 {
-    return -log(per_ns * fmax(demands->buffers_ns, demands->batched_ns)) - rounding_frac;
+    return -log(per_ns * fmax(mix->fullest * demands->buffers_ns, demands->batched_ns)) - rounding_frac;
 }
 
 static double left_with_requests(void *data, double log_requests)
@@ -344,7 +341,7 @@ static double left_with_requests(void *data, double log_requests)
     const struct sought *sought = data;
     const struct demands demands =
         demands_with(sought->config, sought->mix, sought->per_ns, exp(log_requests));
-    return left_for_batches(&demands, sought->per_ns);
+    return left_for_batches(sought->mix, &demands, sought->per_ns);
 }
 
 /* Returns the time from the first answer of a batch to the last one [ns]. */
@@ -354,23 +351,6 @@ static double answers_ns(const struct kvc_composed_config *config, const struct 
     return fills < config->stages ? demands->stage_ns[fills] : 0;
 }
 
-/* Returns the most requests of a batch: one that closes by bytes takes the whole burst with which it is full.
- * While no batch is free, a burst takes the frames that come, as long as clients that wait have any besides
- * those in the buffers and in front of them. */
-static double most_of_batch(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
-{
-    const struct kvc_composed_batch_options *batch = &config->options->batch;
-    double most = kvc_composed_batch_most(config);
-    if (batch->bytes <= 0 || config->batched == 0) {
-        return most;
-    }
-    const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
-    double jobs = (double)batch->buffers + config->pool[stage->pool].servers + 1;
-    double burst = fmin(most_of_burst(mix, stage), mix->in_flight / config->pipelines / jobs);
-    double filled = batch->bytes / fmax(config->means.request_bytes, 1) + burst / 2;
-    return fmax(most, fmin(fmax(filled, burst), config->batch_most));
-}
-
 /* A batch that closes by time takes more requests while it waits for a free buffer, or for a server that is
  * busy: as many as it may have, or those that just let the store keep up. */
 static struct demands demands_of(const struct kvc_composed_config *config,
@@ -378,7 +358,7 @@ static struct demands demands_of(const struct kvc_composed_config *config,
 {
     const struct kvc_composed_mix at = kvc_composed_mix_at(config, any_mix, per_ns), *mix = &at;
     double requests = kvc_composed_batch_requests(config, per_ns / config->pipelines),
-           most = most_of_batch(config, mix);
+           most = kvc_composed_batch_grown(config, mix);
     most =
         just ? fmax(fmin(most, mix->in_flight), requests) : most; /* Clients have no more to fill it with. */
     struct demands demands = demands_with(config, mix, per_ns, requests);
@@ -392,12 +372,13 @@ static struct demands demands_of(const struct kvc_composed_config *config,
         requests = parts ? requests : fmin(comes, most);
         demands = parts ? demands : together;
     }
-    double left = left_for_batches(&demands, per_ns);
+    double left = left_for_batches(mix, &demands, per_ns);
     if (requests < most && left < -rounding_frac) {
         double joined = waiting_requests(config, mix) + kvc_composed_batch_time_ns(config) / demands.joins_ns;
         most = fmax(fmin(most, joined), requests);
         demands = demands_with(config, mix, per_ns, most);
-        struct kvc_bracket bracket = {log(requests), left, log(most), left_for_batches(&demands, per_ns)};
+        struct kvc_bracket bracket = {log(requests), left, log(most),
+                                      left_for_batches(mix, &demands, per_ns)};
         if (just && bracket.f_high > 0) {
             struct sought sought = {config, mix, per_ns, 0, NULL};
             requests =
@@ -696,7 +677,7 @@ static void add_queues(struct kvc_composed_network *network, const struct kvc_sc
         /* A burst with room takes all that wait for it: until the first of all servers, which end theirs at
          * any time. */
         bool has_room = !storage && (pool->stages & (pool->stages - 1)) == 0 &&
-                        requests * (1 + rounding_frac) < most_of_burst(mix, &config->stage[i]);
+                        requests * (1 + rounding_frac) < kvc_composed_burst_most(mix, &config->stage[i]);
         const struct kvc_latency_queue queue = {
             .group = pool->of_node ? KVC_LATENCY_IN_LINE : KVC_LATENCY_PARALLEL,
             .name = config->stage[i].options->name,

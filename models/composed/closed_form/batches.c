@@ -12,6 +12,25 @@ double kvc_composed_batch_most(const struct kvc_composed_config *config)
     return batch->bytes > 0 ? fmax(fmin(requests, filled), 1) : requests;
 }
 
+double kvc_composed_burst_most(const struct kvc_composed_mix *mix, const struct kvc_composed_stage *stage)
+{
+    return mix->frame.requests * (double)stage->options->burst;
+}
+
+double kvc_composed_batch_grown(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix)
+{
+    const struct kvc_composed_batch_options *batch = &config->options->batch;
+    double most = kvc_composed_batch_most(config);
+    if (batch->bytes <= 0 || config->batched == 0) {
+        return most;
+    }
+    const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
+    double jobs = (double)batch->buffers + config->pool[stage->pool].servers + 1;
+    double burst = fmin(kvc_composed_burst_most(mix, stage), mix->in_flight / config->pipelines / jobs);
+    double filled = batch->bytes / fmax(config->means.request_bytes, 1) + burst / 2;
+    return fmax(most, fmin(fmax(filled, burst), config->batch_most));
+}
+
 double kvc_composed_batch_time_ns(const struct kvc_composed_config *config)
 {
     const struct kvc_composed_batch_options *batch = &config->options->batch;

@@ -476,6 +476,23 @@ uint32_t kvc_composed_mix_paths(const struct kvc_composed_config *config, const 
     return paths;
 }
 
+/* Sets the ways of the requests. Where a server that is alone works for a later stage of a way, requests that
+ * have gone another way may keep it busy with an earlier one. */
+static void set_ways(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                     struct kvc_composed_parts *parts)
+{
+    struct kvc_composed_path path[KVC_COMPOSED_PATHS_MAX];
+    parts->ways = kvc_composed_mix_paths(config, mix, path);
+    for (uint32_t i = 0; i < parts->ways; i++) {
+        parts->way[i] = path[i].stages;
+        for (uint32_t j = config->stages, pools = 0; j-- > 0;) {
+            uint32_t pool = config->stage[j].pool, on_way = path[i].stages >> j & 1;
+            parts->way[i] |= (pools >> pool & 1) << j;
+            pools |= config->pool[pool].servers == 1 ? on_way << pool : 0;
+        }
+    }
+}
+
 struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
                                             const struct kvc_composed_expected *expected,
                                             struct kvc_composed_parts *parts)
@@ -512,6 +529,7 @@ struct kvc_composed_mix kvc_composed_mix_of(const struct kvc_scenario *scenario,
         set_parts(config, &mix, i, parts);
     }
     mix.of = parts;
+    set_ways(config, &mix, parts);
     return mix;
 }
 

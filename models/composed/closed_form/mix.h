@@ -48,8 +48,10 @@ enum { KVC_COMPOSED_NEWEST = 16 /* Pages that are known by age. */ };
 
 enum { KVC_COMPOSED_PATHS_MAX = 2 * KVC_COMPOSED_KINDS * KVC_COMPOSED_ROUTES_MAX };
 
-/* What comes to each stage, without evictions. */
+/* What comes to each stage, without evictions, and the ways of the requests: a bit for each stage of a way.
+ */
 struct kvc_composed_parts {
+    uint32_t ways, way[KVC_COMPOSED_PATHS_MAX];
     struct kvc_composed_counts all[KVC_COMPOSED_STAGES_MAX];
     uint32_t parts[KVC_COMPOSED_STAGES_MAX];
     struct kvc_composed_part part[KVC_COMPOSED_STAGES_MAX][KVC_COMPOSED_PATHS_MAX];

@@ -126,3 +126,20 @@ struct kvc_composed_job_parts kvc_composed_job_parts_of(const struct kvc_compose
     parts.latency_ns /= fmax(all, 1e-300);
     return parts;
 }
+
+double kvc_composed_longest_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                               const double *stage_ns)
+{
+    double longest_ns = 0;
+    for (uint32_t i = 0; i < mix->of->ways; i++) {
+        double sum_ns = 0, beside_ns = 0;
+        for (uint32_t j = 0; j < config->stages; j++) {
+            beside_ns = config->stage[j].first == j ? 0 : beside_ns;
+            double ns = (mix->of->way[i] >> config->stage[j].first & 1) != 0 ? stage_ns[j] : 0;
+            sum_ns += fmax(ns - beside_ns, 0);
+            beside_ns = fmax(ns, beside_ns);
+        }
+        longest_ns = fmax(longest_ns, sum_ns);
+    }
+    return longest_ns;
+}

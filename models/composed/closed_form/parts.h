@@ -28,4 +28,10 @@ struct kvc_composed_job_parts kvc_composed_job_parts_of(const struct kvc_compose
                                                         const struct kvc_composed_mix *mix, uint32_t stage,
                                                         double requests);
 
+/* Returns the time in which a job and all that branches have split off pass the stages, each of which takes
+ * stage_ns[i] for what comes to it: that of the longest way. Stages beside each other take as long as the
+ * slowest [ns]. */
+double kvc_composed_longest_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                               const double *stage_ns);
+
 #endif

@@ -72,3 +72,21 @@ Test(composition_closing, waits_for_the_way_through_a_pipeline)
         cr_expect_float_eq(us[1] - us[0], 10, 0.1, "%.4g us, %.4g without the way", us[1], us[0]);
     }
 }
+
+/* A port takes a batch from its only buffer at once, so that the core before it is never idle. */
+Test(composition_closing, frees_a_batch_that_a_port_takes)
+{
+    for (int predicts = 0; predicts < 2; predicts++) {
+        struct kvc_outcome *outcome = kvc_laws_answer(
+            kvc_laws_load(
+                "return { system = { kind = 'composed', outstanding = 2000,\n"
+                "  batch = { before = 'a', buffers = 1, count = 500 }, stages = { { name = 'receive', on = 'nic.rx' },\n"
+                "  { name = 'a', on = 'cpu', ns = 50 }, { name = 'send', on = 'nic.tx' } } }, node = { sockets = 1 },\n"
+                "workload = { keys = 1e4, value = 1000, get = 1, set = 0, per_frame = 1, arrival = 'saturate' },\n"
+                "run = { duration = '4ms', warmup = '1ms' } }\n"),
+            predicts != 0);
+        double mops = kvc_laws_value(outcome, "throughput_mops");
+        cr_expect_float_eq(mops, 20, 0.1, "%.4g Mops, predicted: %d", mops, predicts);
+        kvc_outcome_free(outcome);
+    }
+}
