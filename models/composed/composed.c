@@ -100,6 +100,24 @@ static void set_pace(struct user *user)
     }
 }
 
+static void follow_outages(struct user *user)
+{
+    struct kvc_composed_server *server = &user->server;
+    const int32_t hosts[KVC_COMPOSED_PLACES] = {
+        [KVC_COMPOSED_CPU] = user->device.cpu,
+        [KVC_COMPOSED_GPU] = server->gpu != NULL ? user->device.gpu : KVC_SOCKET_NONE,
+        [KVC_COMPOSED_CARD_CPU] = user->on_part[KVC_COMPOSED_PART_CORES],
+        [KVC_COMPOSED_FPGA] = user->on_part[KVC_COMPOSED_PART_FPGA]};
+    static const enum kvc_composed_place places[] = {KVC_COMPOSED_CPU, KVC_COMPOSED_GPU,
+                                                     KVC_COMPOSED_CARD_CPU, KVC_COMPOSED_FPGA};
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        if (hosts[places[i]] != KVC_SOCKET_NONE) {
+            kvc_composed_outages_follow(server, places[i],
+                                        kvc_engine_host_outage((uint32_t)hosts[places[i]]));
+        }
+    }
+}
+
 static uint64_t advance(void *data, double until_ns)
 {
     struct user *user = data;
@@ -113,7 +131,7 @@ static uint64_t advance(void *data, double until_ns)
     if (stop.before_ns > 0) {
         kvc_composed_server_stop(server, stop.before_ns);
     }
-    kvc_composed_outages_follow(server, kvc_engine_host_outage((uint32_t)user->device.cpu));
+    follow_outages(user);
     kvc_composed_server_advance(server, until_ns - stop.after_ns, until_ns);
     if (stop.after_ns > 0) {
         kvc_composed_server_stop(server, stop.after_ns);
@@ -297,7 +315,7 @@ static void open_user(struct simulation *simulation, uint32_t number)
     for (uint32_t i = 0; i < KVC_COMPOSED_PARTS; i++) {
         user->on_part[i] = simulation->devices[number].part[i];
         if (user->on_part[i] != KVC_SOCKET_NONE) {
-            kvc_slice_mover_own_host(&user->part[i], (uint32_t)user->on_part[i]);
+            open_host(&user->part[i], simulation->platform, user->on_part[i]);
         }
     }
     if (config->cxl.dram != NULL) {
@@ -533,6 +551,9 @@ static void close_simulation(void *state)
         struct user *user = &simulation->users[i];
         kvc_slice_mover_close(&user->cpu); /* The others keep meters only, and were not opened. */
         kvc_slice_mover_close(&user->gpu);
+        for (uint32_t j = 0; j < KVC_COMPOSED_PARTS; j++) {
+            kvc_slice_mover_close(&user->part[j]);
+        }
         kvc_composed_policy_close(user->server.policy);
         kvc_composed_state_close(&user->server);
     }

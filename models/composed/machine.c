@@ -16,10 +16,11 @@ static bool has_stages(const struct kvc_composed_config *config, enum kvc_compos
 
 /* Adds the parts of the card that a store uses. Its profile states the power of all of them with its cores or
  * its FPGA, if at all. */
-static void add_card(const struct kvc_composed_config *config, struct kvc_platform *platform, uint32_t zone,
-                     const char *prefix, struct kvc_composed_devices *devices)
+static void add_card(const struct kvc_composed_config *config, bool changes, struct kvc_platform *platform,
+                     uint32_t zone, const char *prefix, struct kvc_composed_devices *devices)
 {
     static const char *const device[KVC_COMPOSED_PARTS] = {"card_cpu", "fpga", "card_dram", "dma"};
+    static const enum kvc_composed_place place[] = {KVC_COMPOSED_CARD_CPU, KVC_COMPOSED_FPGA};
     bool cores = config->card_cores.cpu != NULL, fpga = config->fpga != NULL;
     bool packets = fpga && config->pcie != NULL && kvc_pcie_has_packets(config->pcie);
     const bool has[KVC_COMPOSED_PARTS] = {
@@ -30,6 +31,8 @@ static void add_card(const struct kvc_composed_config *config, struct kvc_platfo
                                          .cores = 1,
                                          .pstates = 1,
                                          .pstate = {{.speed = 1}},
+                                         .can_fail = i <= KVC_COMPOSED_PART_FPGA && changes &&
+                                                     has_stages(config, place[i]),
                                          .is_metered_elsewhere = i > KVC_COMPOSED_PART_FPGA};
         if (i == KVC_COMPOSED_PART_FPGA && fpga && config->fpga->power_w > 0) {
             double watts = config->fpga->power_w;
@@ -45,19 +48,21 @@ void kvc_composed_machine(const struct kvc_scenario *scenario, struct kvc_platfo
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
     uint32_t sockets = kvc_scenario_shards(scenario), zone = 0;
-    const struct kvc_socket_use use = {
-        .gpu_clock = config->gpu_clock,
-        .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
-        .is_one = true,
-        .cores_fail = scenario->run.change_count > 0 && has_stages(config, KVC_COMPOSED_CPU),
-        .copies = has_stages(config, KVC_COMPOSED_PCIE_DOWN) || has_stages(config, KVC_COMPOSED_PCIE_UP),
-        .is_fixed = !kvc_power_policy_looks(&scenario->power) && scenario->run.change_count == 0};
+    bool changes = scenario->run.change_count > 0;
+    const struct kvc_socket_use use = {.gpu_clock = config->gpu_clock,
+                                       .cpu_polls = scenario->power.policy != KVC_POWER_RACE_TO_IDLE,
+                                       .is_one = true,
+                                       .cores_fail = changes && has_stages(config, KVC_COMPOSED_CPU),
+                                       .gpu_fails = changes && has_stages(config, KVC_COMPOSED_GPU),
+                                       .copies = has_stages(config, KVC_COMPOSED_PCIE_DOWN) ||
+                                                 has_stages(config, KVC_COMPOSED_PCIE_UP),
+                                       .is_fixed = !kvc_power_policy_looks(&scenario->power) && !changes};
     for (uint32_t i = 0; i < sockets; i++) {
         char name[KVC_PLATFORM_NAME_MAX / 2];
         kvc_socket_begin(platform, &scenario->node, i, &zone, name);
         struct kvc_composed_devices added = {.socket =
                                                  kvc_socket_add(platform, zone, name, &scenario->node, use)};
-        add_card(config, platform, zone, name, &added);
+        add_card(config, changes, platform, zone, name, &added);
         if (devices != NULL) {
             devices[i] = added;
         }

@@ -786,7 +786,9 @@ static void end_kernels(struct kvc_composed_server *server, double now_ns)
         struct kvc_composed_station *station = &server->station[ended.station];
         uint32_t number = ended.job, at = stream - station->first_stream, stage = ended.stage;
         server->kernel[stream].stage = KVC_COMPOSED_STAGES_MAX;
-        count_work(server, station, stage, now_ns - job_of(server, number)->began_ns);
+        double began_ns = job_of(server, number)->began_ns;
+        double off_ns = kvc_composed_outage_within(server, KVC_COMPOSED_GPU, began_ns, now_ns);
+        count_work(server, station, stage, now_ns - began_ns - off_ns);
         station->free_streams[at / 64] |= UINT64_C(1) << at % 64;
         /* The stream takes its next kernel while memory still works for this one. */
         double wait_ns = kvc_composed_end_shared(server, job_of(server, number), stage, now_ns);

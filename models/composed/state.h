@@ -147,15 +147,15 @@ struct kvc_composed_server {
     uint32_t kernels;                   /* Kernels that have begun. */
     struct kvc_ring
         after[KVC_COMPOSED_STAGES_MAX]; /* By stage: jobs that wait for kernels, and their turns. */
-    struct kvc_rss *rss;       /* Queues of the connections; NULL: frames go to the pipelines in turn. */
-    bool sends_ahead;          /* What happens in the server does not change what clients send. */
-    bool follows;              /* Saturating clients look at the backlog. */
-    bool is_coming;            /* Their latest frame has not come yet. */
-    uint32_t front;            /* Stages whose queues nobody sees, see models/composed/flow/front.h. */
-    uint32_t turn;             /* The next pipeline. */
-    struct kvc_outage off;     /* The latest outage of the cores, by the server's clock. */
-    struct kvc_stalls *stalls; /* By core; NULL: there are none. */
-    double *free_ns;           /* Those of all stations. */
+    struct kvc_rss *rss; /* Queues of the connections; NULL: frames go to the pipelines in turn. */
+    bool sends_ahead;    /* What happens in the server does not change what clients send. */
+    bool follows;        /* Saturating clients look at the backlog. */
+    bool is_coming;      /* Their latest frame has not come yet. */
+    uint32_t front;      /* Stages whose queues nobody sees, see models/composed/flow/front.h. */
+    uint32_t turn;       /* The next pipeline. */
+    struct kvc_outage off[KVC_COMPOSED_PLACES]; /* The latest outage of each place, by the server's clock. */
+    struct kvc_stalls *stalls;                  /* By core; NULL: there are none. */
+    double *free_ns;                            /* Those of all stations. */
     struct kvc_rng routes;
     double route_frac[KVC_COMPOSED_ROUTES_MAX]; /* Shares of the routes, which a policy may change. */
     /* By enum kvc_composed_shared. Behind the wire come those of the other ports, if each has its own. */

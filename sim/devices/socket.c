@@ -100,6 +100,7 @@ static int32_t add_gpu(const struct place *place, const struct kvc_gpu *gpu, con
     }
     if (use->is_one) {
         unite(&host, use->is_fixed);
+        host.can_fail = use->gpu_fails;
     }
     return add_host(place, "gpu", &host);
 }

@@ -46,6 +46,7 @@ struct kvc_socket_use {
      * neither cores nor GPU fail during the run. */
     bool is_one;
     bool cores_fail; /**< With is_one: the cores may fail nevertheless. */
+    bool gpu_fails;  /**< With is_one: so may the GPU. */
     bool copies;     /**< There are copies over PCIe, also to a card that is no GPU. */
     bool is_fixed;   /**< With is_one: nor do their clocks change. */
     bool gpu_serves; /**< The watts of busy GPUs are means over kernels and the gaps between them, so the

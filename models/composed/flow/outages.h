@@ -1,13 +1,21 @@
-/* Outages of the cores of a socket (run.changes). Work in progress when an outage begins is lost, and done
- * again after it. Jobs that come meanwhile wait, or are lost where queues are full. All other devices go on.
- * Outages of links stop the whole server instead (sim/run/slices/slice_outages.h). */
+/* Outages of cores, GPU and FPGA of a socket (run.changes). Work in progress when an outage begins is lost,
+ * and done again after it. Jobs that come meanwhile wait, or are lost where queues are full. All other
+ * devices go on, and memories keep what they have. Outages of links stop the whole server instead
+ * (sim/run/slices/slice_outages.h).
+ *
+ * Not modelled: operations of an FPGA whose first clocks are over, which end as if there were no outage. */
 #ifndef KVC_MODELS_COMPOSED_FLOW_OUTAGES_H
 #define KVC_MODELS_COMPOSED_FLOW_OUTAGES_H
 
 #include "models/composed/state.h"
 
-/* Notes the latest outage of the cores, in time of the run. */
-void kvc_composed_outages_follow(struct kvc_composed_server *server, struct kvc_outage outage);
+/* Notes the latest outage of a place, in time of the run. */
+void kvc_composed_outages_follow(struct kvc_composed_server *server, enum kvc_composed_place place,
+                                 struct kvc_outage outage);
+
+/* Returns for how long a place was off within a time [ns]. */
+double kvc_composed_outage_within(const struct kvc_composed_server *server, enum kvc_composed_place place,
+                                  double from_ns, double until_ns);
 
 /* Returns for how long outages delay the final start of a job that its station takes now and that takes
  * busy_ns [ns]. */
