@@ -647,12 +647,12 @@ static double run_memory_bytes(const struct kvc_scenario *scenario, const struct
                    kvc_composed_job_memory_bytes(config->frame_requests, config->frame_requests, stride);
     if (config->batched < config->stages) {
         double per_ns = predicted->throughput_mops * 1e-3 / config->shards / config->pipelines,
-               rows = config->batch_most;
+               rows = config->batch_room;
         double waits_ns = fmax(batch->timeout_ns, batch->every_ns);
         rows = batch->count > 0 || waits_ns == 0 ? rows : fmin(rows, 2 * per_ns * waits_ns);
         rows = batch->while_busy ? fmin(rows, requests_at_once(scenario, predicted)) : rows;
         bytes += config->pipelines * (double)batch->buffers *
-                 kvc_composed_job_memory_bytes(config->batch_most, rows, stride);
+                 kvc_composed_job_memory_bytes(config->batch_room, rows, stride);
     }
     return config->shards * bytes;
 }

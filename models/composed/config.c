@@ -607,7 +607,23 @@ static void set_frames(struct kvc_composed_config *config, const struct kvc_scen
     }
 }
 
-static void set_batches(struct kvc_composed_config *config)
+/* Returns the requests that a batch can have: those that fill it, and no more than clients have in flight.
+ * The frame with which its bytes are enough may bring further ones. */
+static uint32_t batch_room(const struct kvc_composed_config *config, const struct kvc_workload *workload)
+{
+    double filled_bytes = config->options->batch.bytes, room = config->batch_most;
+    if (filled_bytes > 0) {
+        double least = config->nic != NULL ? kvc_shards_request_bytes(config->nic, KVC_OP_GET, 1, 0) : 1;
+        room = fmin(room, ceil(filled_bytes / least) + config->frame_most);
+    }
+    if (kvc_workload_clients_wait(workload)) {
+        bool saturates = workload->arrival == KVC_ARRIVAL_SATURATE;
+        room = fmin(room, saturates ? (double)config->outstanding : (double)workload->clients);
+    }
+    return (uint32_t)fmax(room, config->frame_most);
+}
+
+static void set_batches(struct kvc_composed_config *config, const struct kvc_workload *workload)
 {
     const struct kvc_composed_options *options = config->options;
     const struct kvc_composed_batch_options *batch = &options->batch;
@@ -626,6 +642,7 @@ static void set_batches(struct kvc_composed_config *config)
         options->outstanding > 0 ? options->outstanding : (uint64_t)ceil(usual * config->pipelines);
     config->outstanding =
         config->outstanding < config->frame_requests ? config->frame_requests : config->outstanding;
+    config->batch_room = batch_room(config, workload);
 }
 
 /* Lets the first stage that does `with` do an operation, if no stage states it. */
@@ -724,7 +741,7 @@ enum kvc_status kvc_composed_resolve(const struct kvc_scenario *scenario, void *
         imply(config, KVC_COMPOSED_ERASE, KVC_COMPOSED_INSERT);
     }
     set_frames(config, scenario);
-    set_batches(config);
+    set_batches(config, &scenario->workload);
     set_caches(config, scenario);
     return KVC_OK;
 }

@@ -287,7 +287,8 @@ struct kvc_composed_config {
     uint32_t batched; /* First stage that serves batches; `stages`: none does. */
     uint32_t apart;   /* First stage behind it that serves their requests one by one; `stages`: none does. */
     uint32_t frame_most;                           /* Requests that a job of frames has room for. */
-    uint32_t batch_most;                           /* Requests that a batch has room for. */
+    uint32_t batch_most;                           /* Requests with which a batch closes. */
+    uint32_t batch_room;                           /* Requests that it can have before it closes. */
     uint64_t outstanding;                          /* Saturating load: requests of a node in flight. */
     uint32_t frame_requests;                       /* Requests of a frame at most, */
     uint32_t phase_frame_requests[KVC_PHASES_MAX]; /* and those by phase of the load. */

@@ -80,6 +80,9 @@ void kvc_composed_job_append(struct kvc_composed_job *job, const struct kvc_comp
     struct kvc_batch *to = job->rows;
     const struct kvc_batch *rows = from->rows;
     uint32_t at = to->count;
+    if (at + count > to->capacity) {
+        KVC_BUG("a batch of %u requests has no room for %u more", at, count);
+    }
     job->knows_outcome = from->knows_outcome && (at == 0 || job->knows_outcome);
     if (count == 1) { /* Most frames of many stores. */
         copy_row(job, at, from, first);

@@ -141,7 +141,7 @@ uint32_t kvc_composed_new_job(struct kvc_composed_server *server, bool batch)
     if (*head == 0) {
         server->job = kvc_array_grown(server->job, server->jobs + 1, sizeof(*server->job));
         server->job[server->jobs] =
-            kvc_composed_job_create(batch ? config->batch_most : config->frame_most,
+            kvc_composed_job_create(batch ? config->batch_room : config->frame_most,
                                     kvc_workload_key_stride(&server->scenario->workload));
         server->job[server->jobs]->is_batch = batch;
         number = server->jobs++;

@@ -19,7 +19,7 @@ void kvc_composed_structures_open(struct kvc_composed_structures *structures,
                                   const struct kvc_source *source,
                                   const struct kvc_composed_expected *expected, uint64_t seed)
 {
-    uint32_t room = config->batch_most > config->frame_most ? config->batch_most : config->frame_most;
+    uint32_t room = config->batch_room > config->frame_most ? config->batch_room : config->frame_most;
     double cold_frac = 1 - expected->hot_frac;
     double hit_frac = cold_frac > 0 ? (expected->hit_frac - expected->hot_frac) / cold_frac : 1;
     struct kvc_shards *store = stores != NULL ? stores->store : NULL;
