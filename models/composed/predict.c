@@ -101,9 +101,10 @@ static double waiting_requests(const struct kvc_composed_config *config, const s
     const struct kvc_composed_stage *stage = &config->stage[config->batched - 1];
     const struct kvc_composed_pool *pool = &config->pool[stage->pool];
     bool turns = kvc_composed_turns(config, config->batched - 1); /* They leave what waits to batches. */
-    return turns || pool->takes_all ? INFINITY
-                                    : kvc_composed_burst_most(mix, stage) * pool->servers /
-                                          (pool->of_node ? config->pipelines : 1);
+    bool joins = stage->first != stage->last; /* None of the servers beside each other holds it. */
+    return turns || joins || pool->takes_all ? INFINITY
+                                             : kvc_composed_burst_most(mix, stage) * pool->servers /
+                                                   (pool->of_node ? config->pipelines : 1);
 }
 
 /* Returns for how long the batch of a full store fills, and waits to be closed by time. */
