@@ -139,7 +139,10 @@ static void expect_conserved(struct findings *findings, const struct kvc_scenari
         expect(findings, dropped == 0, "%.0f requests of waiting clients are lost", dropped);
     } else {
         most = replicas * scenario->workload.rate_mops * kvc_outcome_value(ran, 0, "latency_max_us");
-        most += errors_most * sqrt(most + 1);
+        /* Requests of a frame that is sent at once come together. */
+        bool together = kvc_workload_sends_together(&scenario->workload);
+        double frame = together ? kvc_composed_config_of(scenario)->frame_requests : 1;
+        most += errors_most * sqrt(frame * (most + frame));
         most += result->growth_frac > 0 ? 2 * result->growth_frac * offered : 0;
         /* Of an overload, more stay behind than the longest answered one tells: its batches may last longer.
          */
