@@ -470,12 +470,15 @@ static void report_kernel(const struct simulation *simulation, struct kvc_metric
                           (double)(last->index.displacements - first->index.displacements),
                           (double)(last->index.inserts - first->index.inserts));
     kvc_metrics_set(kernel, "index_drops", rate * (double)(last->index.dropped - first->index.dropped));
+    kvc_metrics_set(kernel, "index_evicted", rate * (double)(last->index.evicted - first->index.evicted));
     kvc_metrics_set(kernel, "evictions", rate * (double)(last->slab.evicted - first->slab.evicted));
     kvc_metrics_set_ratio(kernel, "lines_per_read", (double)(last->slab.read_lines - first->slab.read_lines),
                           (double)(last->slab.reads - first->slab.reads));
     if (config->has_hot) {
         kvc_metrics_set(kernel, "hot_inserts",
                         rate * (double)(last->hot_index.inserts - first->hot_index.inserts));
+        kvc_metrics_set(kernel, "hot_index_evicted",
+                        rate * (double)(last->hot_index.evicted - first->hot_index.evicted));
         kvc_metrics_set(kernel, "hot_evictions",
                         rate * (double)(last->hot_slab.evicted - first->hot_slab.evicted));
     }
