@@ -280,40 +280,64 @@ Test(index, batches_are_in_order)
     }
 }
 
-/* Two tables that get the same operations; one of them is peeked into as well. */
+static void expect_equal(const struct kvc_index_kind *kind, const uint32_t *found, const uint32_t *other,
+                         uint32_t count)
+{
+    cr_assert_arr_eq(found, other, count * sizeof(*found), "%s", kind->name);
+}
+
+/* Two tables get the same operations; one of them is peeked into before each. */
+static void check_peeks(const struct kvc_index_kind *kind, struct kvc_index *index, struct kvc_index *other,
+                        uint32_t least_location)
+{
+    struct random_source random = {UNIVERSE};
+    struct kvc_index_stats stats = {0}, other_stats = {0};
+    uint32_t hits = 0, seen = 0;
+    bool can = true;
+    for (uint32_t round = 0; round < ROUNDS && can; round++) {
+        uint64_t hash[BATCH_MAX];
+        uint32_t location[BATCH_MAX], found[BATCH_MAX], other_found[BATCH_MAX], peeked[BATCH_MAX];
+        uint32_t count = 1 + (uint32_t)(next(&random) % BATCH_MAX);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t key = (uint32_t)(next(&random) % UNIVERSE);
+            location[i] = least_location + key % 64;
+            hash[i] = kvc_hash(&key, sizeof(key), 1);
+        }
+        can = kvc_index_peek(index, hash, count, peeked);
+        kvc_index_search(index, hash, count, found, &stats);
+        kvc_index_search(other, hash, count, other_found, &other_stats);
+        expect_equal(kind, found, other_found, count);
+        for (uint32_t i = 0; i < count && can; i++) {
+            hits += found[i] != KVC_LOCATION_NONE;
+            seen += found[i] != KVC_LOCATION_NONE && peeked[i] == found[i];
+        }
+        kvc_index_peek(index, hash, count, peeked);
+        kvc_index_insert(index, hash, location, count, found, &stats);
+        kvc_index_insert(other, hash, location, count, other_found, &other_stats);
+        expect_equal(kind, found, other_found, count);
+        kvc_index_peek(index, hash, count, peeked);
+        kvc_index_erase(index, hash, location, count / 2, found, &stats);
+        kvc_index_erase(other, hash, location, count / 2, other_found, &other_stats);
+        expect_equal(kind, found, other_found, count / 2);
+        cr_assert_eq(kvc_index_used(index), kvc_index_used(other), "%s", kind->name);
+    }
+    cr_assert_arr_eq(&stats, &other_stats, sizeof(stats), "%s", kind->name);
+    cr_assert(!can || (hits > 0 && seen >= hits - hits / 10), "%s: saw %u of %u", kind->name, seen, hits);
+    kvc_index_free(index);
+    kvc_index_free(other);
+}
+
 Test(index, peeking_finds_what_is_there_and_changes_nothing)
 {
     for (size_t k = 0; kvc_index_kinds[k] != NULL; k++) {
         const struct kvc_index_kind *kind = kvc_index_kinds[k];
-        struct kvc_index *index = create(kind, TABLE_BYTES, 1), *other = create(kind, TABLE_BYTES, 1);
-        struct random_source random = {k};
-        struct kvc_index_stats stats = {0}, other_stats = {0};
-        uint32_t hits = 0, seen = 0;
-        bool can = true;
-        for (uint32_t round = 0; round < ROUNDS && can; round++) {
-            uint64_t hash[BATCH_MAX];
-            uint32_t location[BATCH_MAX], found[BATCH_MAX], other_found[BATCH_MAX], peeked[BATCH_MAX];
-            uint32_t count = 1 + (uint32_t)(next(&random) % BATCH_MAX);
-            for (uint32_t i = 0; i < count; i++) {
-                location[i] = (uint32_t)(next(&random) % UNIVERSE);
-                hash[i] = kvc_hash(&location[i], sizeof(*location), 1);
-            }
-            can = kvc_index_peek(index, hash, count, peeked);
-            kvc_index_search(index, hash, count, found, &stats);
-            kvc_index_search(other, hash, count, other_found, &other_stats);
-            cr_assert_arr_eq(found, other_found, count * sizeof(*found), "%s", kind->name);
-            for (uint32_t i = 0; i < count && can; i++) {
-                hits += found[i] != KVC_LOCATION_NONE;
-                seen += found[i] != KVC_LOCATION_NONE && peeked[i] == found[i];
-            }
-            kvc_index_insert(index, hash, location, count, found, &stats);
-            kvc_index_insert(other, hash, location, count, other_found, &other_stats);
-            cr_assert_arr_eq(found, other_found, count * sizeof(*found), "%s", kind->name);
+        const struct kvc_index_pair_kind *pairs = kind->pairs;
+        check_peeks(kind, create(kind, TABLE_BYTES, 1), create(kind, TABLE_BYTES, 1), 0);
+        if (pairs != NULL) {
+            const struct kvc_index_pairs sizes = {pairs->inline_usual_bytes, pairs->least_bytes + 32};
+            check_peeks(kind, pairs->create(TABLE_BYTES, &sizes, 1), pairs->create(TABLE_BYTES, &sizes, 1),
+                        pairs->least_bytes);
         }
-        cr_assert_arr_eq(&stats, &other_stats, sizeof(stats), "%s", kind->name);
-        cr_assert(!can || (hits > 0 && seen >= hits - hits / 10), "%s: saw %u of %u", kind->name, seen, hits);
-        kvc_index_free(index);
-        kvc_index_free(other);
     }
 }
 
