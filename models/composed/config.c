@@ -860,6 +860,14 @@ uint32_t kvc_composed_rooms(const struct kvc_scenario *scenario, struct kvc_mode
     return count;
 }
 
+/* Whether flash holds all keys. The popular ones would otherwise lie on the same pages, so that few chips
+ * have most of the reads. A log that evicts keeps them if they come last. */
+static bool spreads_keys(const struct kvc_composed_config *config, const struct kvc_workload *workload)
+{
+    double stored = workload->preload_frac * (double)workload->keys / config->shards;
+    return config->on_flash && stored <= floor(config->value_bytes / config->means.item_bytes);
+}
+
 struct kvc_shards_params kvc_composed_store_params_of(const struct kvc_scenario *scenario)
 {
     const struct kvc_composed_config *config = kvc_composed_config_of(scenario);
@@ -871,6 +879,7 @@ struct kvc_shards_params kvc_composed_store_params_of(const struct kvc_scenario 
         .slab_bytes = config->value_bytes,
         .logs = config->logs,
         .page_bytes = config->on_flash ? config->flash->page_bytes : 0,
+        .spreads = spreads_keys(config, &scenario->workload),
         .max_displacements = (uint32_t)config->options->index.max_displacements,
         .sample_rate = config->sample_rate,
         .keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL && config->has_values,
@@ -887,6 +896,7 @@ struct kvc_shards_params kvc_composed_hot_params_of(const struct kvc_scenario *s
     params.slab_bytes = config->hot_bytes;
     params.logs = false;
     params.page_bytes = 0;
+    params.spreads = false;
     params.keeps_values = scenario->run.functional == KVC_FUNCTIONAL_FULL;
     return params;
 }

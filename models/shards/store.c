@@ -356,7 +356,8 @@ static enum kvc_status preload(const struct kvc_scenario *scenario, const struct
     struct kvc_preload *walker = kvc_preload_create(&params, &store->sampling, diag);
     enum kvc_status status = walker != NULL ? KVC_OK : diag->status;
     if (status == KVC_OK) {
-        kvc_preload_walk(walker, KVC_PRELOAD_POPULAR_LAST, progress, "preload", load_keys, loader);
+        kvc_preload_walk(walker, sizes->spreads ? KVC_PRELOAD_SPREAD : KVC_PRELOAD_POPULAR_LAST, progress,
+                         "preload", load_keys, loader);
     }
     kvc_preload_free(walker);
     kvc_set_cache_close(&loader->keys);

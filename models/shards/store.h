@@ -60,9 +60,10 @@ struct kvc_shards_params {
     double slab_bytes;                 /* Item memory of a shard; 0: the index alone holds the keys. */
     bool logs;                         /* A log holds the items, instead of slabs. */
     double page_bytes;                 /* Of a log: size of its pages; 0: it has none. */
-    uint32_t max_displacements;        /* Elements that cuckoo hashing moves before an insert drops one. */
-    uint64_t sample_rate;              /* See sim/workload/keys/sampling.h; 0: no shards. */
-    struct kvc_index_pairs pairs;      /* Pairs of an index that holds values; zeroed: it holds none. */
+    bool spreads; /* The preload stores keys in any order; otherwise, the popular ones come last and stay. */
+    uint32_t max_displacements;   /* Elements that cuckoo hashing moves before an insert drops one. */
+    uint64_t sample_rate;         /* See sim/workload/keys/sampling.h; 0: no shards. */
+    struct kvc_index_pairs pairs; /* Pairs of an index that holds values; zeroed: it holds none. */
     bool keeps_values; /* The slabs hold the bytes of keys and values; otherwise hashes stand for them. */
 };
 
