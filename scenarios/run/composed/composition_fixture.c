@@ -336,7 +336,8 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
     if (drawn->receives) {
         add(rng, drawn, "nic.rx");
     }
-    uint32_t first = drawn->stages;
+    uint32_t first = drawn->stages, in_index = drawn->hot == 0 ? HOT_READ | HOT_FILL | HOT_ERASE : 0;
+    uint32_t by_dma = ON_INDEX | in_index; /* An index in host memory has the tier that it knows. */
     bool asked = false;
     while (left != 0) {
         uint32_t operation = draw_operation(rng, left);
@@ -350,7 +351,7 @@ static void draw_stages(struct kvc_rng *rng, struct composition *drawn)
         bool is_full = drawn->stages >= ROOMY;
         left &= ~operation;
         bool other_memory = latest != NULL && is_on(latest, "fpga") && drawn->dma && latest->does != 0 &&
-                            ((operation & ON_INDEX) != 0) != ((latest->does & ON_INDEX) != 0);
+                            ((operation & by_dma) != 0) != ((latest->does & by_dma) != 0);
         if (latest != NULL && is_on(latest, on) && !other_memory && (is_full || happens(rng, 0.6))) {
             latest->does |= operation;
             continue;
@@ -916,20 +917,21 @@ static void put_system(struct writer *writer, const struct composition *drawn,
         /* Without a limit, saturating clients gather in one batch, which is served by one core at a time. */
         bool gathers =
             drawn->outstanding > 0 && drawn->buffers > 1 && strcmp(use->arrival, "'saturate'") == 0;
-        uint32_t count = gathers ? drawn->outstanding / drawn->buffers : drawn->count;
+        uint32_t share = drawn->outstanding / drawn->buffers, count = gathers ? share : drawn->count;
+        count = use->full_batches && share > 0 ? share / 2 : count; /* Frames need not divide the share. */
         if (count > 0) {
             put(writer, ", count = %u", count);
         }
         if (drawn->bytes > 0) {
             put(writer, ", bytes = \"%.0fB\"", drawn->bytes);
         }
-        if (drawn->timeout_ns > 0) {
+        if (drawn->timeout_ns > 0 && !use->full_batches) {
             put(writer, ", timeout = \"%.0fns\"", drawn->timeout_ns);
         }
-        if (drawn->every_ns > 0) {
+        if (drawn->every_ns > 0 && !use->full_batches) {
             put(writer, ", every = \"%.0fns\"", drawn->every_ns);
         }
-        if (drawn->while_busy) {
+        if (drawn->while_busy && !use->full_batches) {
             put(writer, ", while_busy = true");
         }
         if (drawn->apart < drawn->stages) {
