@@ -8,12 +8,16 @@
 enum { PHASES = 1, STALLS = 2, OUTAGE = 4, KINDS = 7 };
 
 static const char format[] =
-    "local s, cores = (function() %s end)(), false\n"
-    "for _, stage in ipairs(s.system.stages) do cores = cores or stage.on == 'cpu' end\n"
+    "local s, cores, fails = (function() %s end)(), false, {}\n"
+    "local devices = { cpu = 'cpu', gpu = 'gpu', fpga = 'fpga', ['card.cpu'] = 'card_cpu' }\n"
+    "for _, stage in ipairs(s.system.stages) do\n"
+    "  cores = cores or stage.on == 'cpu'\n"
+    "  fails[#fails + 1] = devices[stage.on]\n"
+    "end\n"
     "local load = s.workload\n"
     "if cores and %s then s.node.stalls = { { length = '%.0fns', every = '%.0fns' } } end\n"
-    "if cores and %s and not s.node.database then\n"
-    "  local device = 'node0.socket' .. %u %% s.node.sockets .. '.cpu'\n"
+    "if #fails > 0 and %s and not s.node.database then\n"
+    "  local device = 'node0.socket' .. %u %% s.node.sockets .. '.' .. fails[%u %% #fails + 1]\n"
     "  s.run.changes = { { at = '%.4gus', device = device, off = '%.4gus' } }\n"
     "end\n"
     "if load.arrival.clients == nil and (%s or not cores) then\n"
@@ -51,7 +55,8 @@ void kvc_composition_write_changed(uint64_t seed, const struct kvc_composition_u
     double first_us = ceil(use->duration_us * between(&rng, 0.05, 0.5)),
            second_us = ceil(first_us * between(&rng, 0.3, 3));
     double get = kvc_rng_unit(&rng) < 0.3 ? 1 : kvc_rng_unit(&rng), zipf = kvc_rng_unit(&rng);
+    uint32_t stage = (uint32_t)kvc_rng_below(&rng, 64);
     snprintf(text, KVC_CHANGED_BYTES, format, plain, lua((kinds & STALLS) != 0), stall_ns, every_ns,
-             lua((kinds & OUTAGE) != 0), socket, at_us, off_us, lua((kinds & PHASES) != 0), first_us, get,
-             zipf, second_us);
+             lua((kinds & OUTAGE) != 0), socket, stage, at_us, off_us, lua((kinds & PHASES) != 0), first_us,
+             get, zipf, second_us);
 }
