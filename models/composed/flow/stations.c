@@ -164,7 +164,7 @@ void kvc_composed_join_burst(struct kvc_composed_server *server, struct kvc_comp
     bool several = server->config->pool[from->pool].of_node && !options->shared;
     uint64_t looks = options->burst > 1 ? options->burst * (several ? server->config->pipelines : 1) : 0;
     uint32_t looked = 0, taken = 0;
-    for (; looked < queue->count && looked < looks && rows < most; looked++) {
+    for (; looked < queue->count && looked < looks && taken + 1 < options->burst && rows < most; looked++) {
         struct kvc_ring_entry *entry = kvc_ring_at(queue, looked);
         const struct kvc_composed_job *other = server->job[entry->value];
         bool apart = !options->shared && other->pipeline != job->pipeline;
