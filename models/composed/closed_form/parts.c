@@ -31,6 +31,26 @@ double kvc_composed_reached(double requests, double share)
     return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
 }
 
+/* Returns the probability that a part of a job has a request for a stage, which is for a share of them. Those
+ * that the same branch in front of batches has taken out of their frames come to the batches one after
+ * another, so that fewer batches have some (seed 70070). */
+static double reached_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
+                         uint32_t stage, double requests, double share)
+{
+    double each = fmax(mix->frame.requests, 1), has = kvc_composed_reached(each, share);
+    bool sorted = false;
+    for (uint32_t i = 0; i < config->batched && config->batched <= stage; i++) {
+        sorted =
+            sorted || (config->stage[stage].when != 0 && config->stage[i].when == config->stage[stage].when);
+    }
+    if (!sorted || share <= 0) {
+        return kvc_composed_reached(requests, share);
+    }
+    double in_row = each * share / has,
+           rows = (requests + in_row - 1) / each; /* Rows that may meet the job. */
+    return rows < 1 ? rows * has : -expm1(rows * log1p(-fmin(has, 1)));
+}
+
 /* Returns counts whose searches and writes are multiplied by these factors. */
 static struct kvc_composed_counts with_kernels(const struct kvc_composed_counts *counts, double searches,
                                                double writes)
@@ -111,9 +131,10 @@ struct kvc_composed_job_parts kvc_composed_job_parts_of(const struct kvc_compose
         const struct kvc_composed_part *part = &mix->of->part[stage][i];
         double served = fmin(part->counts.requests, 1);
         double concerned = concerned_of(&config->stage[stage], stage, &part->counts);
-        double reached = kvc_composed_reached(requests, concerned);
+        double reached = reached_of(config, mix, stage, requests, concerned);
         const struct kvc_composed_cost cost = mean_cost(config, mix, stage, i, requests, concerned, reached);
-        double passes = concerned < served ? 1 - reached / kvc_composed_reached(requests, served) : 0;
+        double passes =
+            concerned < served ? 1 - reached / reached_of(config, mix, stage, requests, served) : 0;
         add_times(&parts.sum, &cost, 1);
         parts.served_ns[i] = (cost.busy_ns + cost.latency_ns) / fmax(reached, 1e-300);
         parts.mean_ns += served * (1 - passes) * parts.served_ns[i];
