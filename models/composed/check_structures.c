@@ -283,8 +283,7 @@ static bool is_cuckoo(const struct kvc_index_kind *kind)
 
 /* Returns the option that is stated but has no effect with the others, or NULL. Sweeps may state it for some
  * of their points. */
-static const char *without_effect(const struct kvc_composed_config *config,
-                                  const struct kvc_workload *workload)
+static const char *without_effect(const struct kvc_composed_config *config)
 {
     enum { DISPLACEMENTS = 100, BUFFERS = 3, LARGE = 1024 }; /* The defaults. */
     const struct kvc_composed_options *options = config->options;
@@ -305,8 +304,6 @@ static const char *without_effect(const struct kvc_composed_config *config,
          options->values.kernel != KVC_COMPOSED_NO_VALUES},
         {"system.batch.buffers", options->batch.buffers != BUFFERS, config->batched < config->stages},
         {"system.large", options->large_bytes != LARGE, sizes},
-        {"system.outstanding", options->outstanding > 0, workload->arrival == KVC_ARRIVAL_SATURATE},
-        {"system.backlog", options->backlog > 0, workload->arrival == KVC_ARRIVAL_SATURATE},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (all[i].stated && !all[i].works) {
@@ -352,7 +349,7 @@ const char *kvc_composed_warning(const struct kvc_scenario *scenario, char *text
             config->has_values ? "write and insert" : "insert");
         return "node.database";
     }
-    const char *option = without_effect(config, &scenario->workload);
-    snprintf(text, size, "it has no effect with the kernels, batches, stages and load of this store");
+    const char *option = without_effect(config);
+    snprintf(text, size, "it has no effect with the kernels, batches and stages of this store");
     return option;
 }
