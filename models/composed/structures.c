@@ -299,12 +299,21 @@ static bool read_log(struct kvc_composed_structures *structures, const struct kv
     return hit;
 }
 
-/* Sets the outcome of a GET. Returns whether it is another one than before. */
+/* Sets the outcome of a GET, and corrects the counts of its job. Returns whether it is another one than
+ * before. */
 static bool set_outcome(struct kvc_composed_job *job, uint32_t row, bool hit)
 {
-    uint8_t before = job->outcome[row];
-    job->outcome[row] = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
-    return job->outcome[row] != before;
+    uint8_t before = job->outcome[row], after = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
+    if (after == before) {
+        return false;
+    }
+    double more = hit ? 1 : -1;
+    job->outcome[row] = after;
+    job->counts.hits += more;
+    job->counts.op_bytes[KVC_OP_GET] += more * job->rows->value_bytes[row];
+    job->counts.response_bytes += more * job->rows->value_bytes[row];
+    job->alike = 0;
+    return true;
 }
 
 /* Reads the found items: results of the kept rows become outcomes, and those of other GETs are drawn. Returns
@@ -408,25 +417,6 @@ static void search_all(struct kvc_composed_structures *structures, struct kvc_co
     }
 }
 
-/* Sets the counts of a job whose outcomes have become known. */
-static void count_again(struct kvc_composed_job *job, const struct kvc_composed_config *config,
-                        struct kvc_composed_counts *counts)
-{
-    struct kvc_composed_counts touched = *counts;
-    kvc_composed_job_count(job, config);
-    *counts = job->counts;
-    counts->searches = touched.searches;
-    counts->search_lines = touched.search_lines;
-    counts->inserts = touched.inserts;
-    counts->insert_lines = touched.insert_lines;
-    counts->erases = touched.erases;
-    counts->erase_lines = touched.erase_lines;
-    counts->next_lines = touched.next_lines;
-    counts->written_next_lines = touched.written_next_lines;
-    counts->written_bytes = touched.written_bytes;
-    counts->copied_bytes = touched.copied_bytes;
-}
-
 void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc_composed_job *job,
                           uint32_t does, struct kvc_composed_writes *writes, bool due,
                           struct kvc_composed_counts *counts)
@@ -459,7 +449,9 @@ void kvc_composed_execute(struct kvc_composed_structures *structures, struct kvc
     if (knows && !job->knows_outcome) {
         job->knows_outcome = true;
         if (find_outcomes(structures, job)) { /* Until then, GETs count as hits. */
-            count_again(job, config, counts);
+            counts->hits = job->counts.hits;
+            counts->op_bytes[KVC_OP_GET] = job->counts.op_bytes[KVC_OP_GET];
+            counts->response_bytes = job->counts.response_bytes;
         }
     }
     uint32_t copies = reads | KVC_COMPOSED_HOT_READ | (config->inlines ? KVC_COMPOSED_SEARCH : 0);
