@@ -18,7 +18,7 @@ struct kvc_composition_use {
     uint32_t cores_times;     /* Each stage on the CPU has this many times its cores: 1 or 2. */
     uint32_t pipelines_times; /* There are this many times its pipelines: 1 or 2. */
     bool has_policy;          /* A function chooses its batches and cores, if there are any to choose. */
-    bool full_batches;        /* Nothing closes a batch before it is full, which saturating clients make it. */
+    bool full_batches; /* Nothing closes a batch before it is full, which saturating clients make it. */
 };
 
 /* Writes the scenario of a seed. The same seed gives the same composition, however it is asked. */
