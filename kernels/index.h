@@ -122,7 +122,7 @@ static inline bool kvc_index_peek(struct kvc_index *index, const uint64_t *hash,
     if (index->ops->peek == NULL) {
         return false;
     }
-    memset(&ignored, 0, sizeof(ignored)); /* an initialiser that is right in C warns in C++ */
+    memset(&ignored, 0, sizeof(ignored)); /* An initialiser that is right in C warns in C++. */
     index->ops->peek(index, hash, count, location, &ignored);
     return true;
 }

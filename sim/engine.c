@@ -533,7 +533,7 @@ struct kvc_poller {
     uint32_t host;
     bool paused;
     sg_actor_t actor;
-    struct kvc_poller *next; /* All pollers. */
+    struct kvc_poller *next; /* The poller that was created before this one. */
 };
 
 /* SimGrid cannot fail the execution of a suspended actor, so pollers whose host fails wait for it awake, even
@@ -578,6 +578,11 @@ struct kvc_poller *kvc_poller_create(uint32_t host)
 
 void kvc_poller_free(struct kvc_poller *poller)
 {
+    struct kvc_poller **at = &engine.pollers;
+    while (*at != NULL && *at != poller) {
+        at = &(*at)->next;
+    }
+    *at = *at != NULL ? poller->next : NULL;
     free(poller);
 }
 

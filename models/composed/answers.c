@@ -39,7 +39,7 @@ static bool record_later(struct kvc_composed_server *server, const struct kvc_co
     }
     kvc_answers_reserve(answers, until - from);
     for (uint32_t i = from; i < until; i++) {
-        uint8_t outcome = job->outcome[i] == KVC_COMPOSED_FETCHED ? KVC_COMPOSED_MISS : job->outcome[i];
+        uint8_t outcome = kvc_answered_of(rows->op[i], job->outcome[i] != KVC_COMPOSED_HIT);
         kvc_answers_add(answers, rows->sent_ns[i], server->done_ns[i], outcome, rows->client[i]);
         memcpy(kvc_answers_marks(answers), job->mark_ns, job->marks * sizeof(*job->mark_ns));
     }

@@ -527,8 +527,8 @@ double kvc_composed_flash_busy_ns(const struct kvc_composed_config *config, cons
     return fmax(busy_ns, load->reads * kvc_flash_read_ns(flash, load->read_bytes) / tags);
 }
 
-/* Programs keep nobody waiting until the write buffer is full. What reads of a job wait for each other is in
- * closed_form/reads.h. */
+/* Programs keep nobody waiting until the write buffer is full. closed_form/reads.h has how long reads of a
+ * job wait for each other. */
 static struct kvc_composed_cost flash_cost(const struct kvc_composed_config *config, uint32_t number,
                                            const struct kvc_composed_counts *counts)
 {

@@ -284,7 +284,7 @@ static const struct kvc_option rows[] = {
     KVC_COUNT_ROW(
         kvc_composed_options, "outstanding", outstanding, 1, 16777216, "auto",
         "requests of each socket that saturating clients keep in flight; more of them hide more latency; "
-        "auto: enough to fill all buffers; other clients do not follow it",
+        "auto: enough to fill all buffers; clients of other loads ignore it",
         .auto_word = "auto", .auto_value = 0),
     KVC_COUNT_ROW(
         kvc_composed_options, "backlog", backlog, 0, 65536, "0",

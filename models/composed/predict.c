@@ -12,11 +12,15 @@
  * Latencies are a mixture over the paths that branches make: a GET that the hot tier answers passes the
  * stages by that look for others, and one that goes to a database waits for it.
  *
- * Left out: that clients which wait take turns in batches that close when those before them are answered,
- * that requests of some paths meet more queues than others, waits in pipelines that get more than their share
- * of the requests, or at chips that do but those of new pages, what several kernels and copies wait for each
- * other below the capacity, clients that wait in other numbers than frames have room for, or whose batches of
- * set times become unequal or whom branches part, and drops. */
+ * Left out:
+ * - clients that wait take turns in batches that close when those before them are answered;
+ * - requests of some paths meet more queues than others;
+ * - requests wait in pipelines, and at chips, that get more than their share of them, except at the chips of
+ * new pages;
+ * - kernels and copies wait for each other below the capacity;
+ * - clients that wait may be in other numbers than frames have room for, batches of set times may become
+ *   unequal for them, and branches may part them;
+ * - requests are dropped. */
 #include "models/composed/predict.h"
 
 #include <math.h>

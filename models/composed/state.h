@@ -164,10 +164,9 @@ struct kvc_composed_server {
     struct kvc_composed_job **job;
     uint32_t jobs, free_frame, free_batch; /* Heads of the lists of free jobs, plus 1; 0: empty. */
     uint64_t offers;                       /* Frames that the source was asked for. */
-    struct kvc_answers
-        answers;        /* What is recorded with the slice: requests that came, and answers to single ones. */
-    uint64_t in_flight; /* Requests in the server. */
-    double memory_wait_ns; /* Time for which cores have waited because memory is saturated [ns]. */
+    struct kvc_answers answers; /* Recorded with the slice: requests that came, answers to small jobs. */
+    uint64_t in_flight;         /* Requests in the server. */
+    double memory_wait_ns;      /* Time for which cores have waited because memory is saturated [ns]. */
     struct kvc_composed_pace pace;
     struct kvc_composed_config *phase; /* By phase of the load, for what stages cost; NULL: it has none. */
     const struct kvc_composed_config *costs; /* That of the present phase. */

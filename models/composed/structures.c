@@ -304,7 +304,7 @@ static bool read_log(struct kvc_composed_structures *structures, const struct kv
 static bool set_outcome(struct kvc_composed_job *job, uint32_t row, bool hit)
 {
     uint8_t before = job->outcome[row], after = hit ? KVC_COMPOSED_HIT : KVC_COMPOSED_MISS;
-    if (after == before) {
+    if (after == before || before == KVC_COMPOSED_FETCHED) { /* The database has answered this miss. */
         return false;
     }
     double more = hit ? 1 : -1;

@@ -112,7 +112,6 @@ enum kvc_kvdirect_next kvc_kvdirect_station_next(struct kvc_kvdirect_station *st
 bool kvc_kvdirect_station_enter(struct kvc_kvdirect_slot *slot, bool writes);
 void kvc_kvdirect_station_leave(struct kvc_kvdirect_slot *slot, bool writes);
 
-/* Outcome of an operation. */
 /* Counters since the processor was opened. */
 struct kvc_kvdirect_counts {
     uint64_t decoded;                  /* Operations. */

@@ -52,8 +52,8 @@ void kvc_composed_buffer_open(const struct kvc_scenario *scenario, struct kvc_co
     }
 }
 
-/* Returns the share of the reads that find their items in the buffer while this many pages wait in it; more
- * than -0.5: the page that fills is half full. */
+/* Returns the share of the reads that find their items in the buffer while this many pages wait in it. The
+ * page that fills is half full, so that none do at -0.5 pages. */
 static double buffered_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                           double pages)
 {

@@ -31,9 +31,9 @@ double kvc_composed_reached(double requests, double share)
     return -expm1(fmax(requests, 1) * log1p(-fmin(share, 1)));
 }
 
-/* Returns the probability that a part of a job has a request for a stage, which is for a share of them. Those
- * that the same branch in front of batches has taken out of their frames come to the batches one after
- * another, so that fewer batches have some (seed 70070). */
+/* Returns the probability that a part of a job has a request for a stage, which is for a share of them. A
+ * branch in front of batches takes its requests out of their frames. They then come to the batches in a row,
+ * so that fewer batches have some for a later stage of the same branch. */
 static double reached_of(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                          uint32_t stage, double requests, double share)
 {

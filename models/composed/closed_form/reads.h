@@ -14,10 +14,10 @@
 struct kvc_flash_load kvc_composed_mix_flash(const struct kvc_composed_config *config,
                                              const struct kvc_composed_mix *mix);
 
-/* Returns for how long the last one of `reads` reads that begin together, and that each may be for any item,
- * waits for the others, and for earlier reads that the chips of the newest pages are behind with [ns]. Most
- * of them meet at the chip that has the newest page on flash, or at another chip or channel by chance (Raab
- * and Steger, "Balls into Bins", RANDOM 1998, theorem 1). */
+/* Returns for how long the last one of `reads` reads waits, if all of them begin together and each may be for
+ * any item [ns]. It waits for the others, most of which meet at the chip of the newest page, or at some chip
+ * or channel by chance (Raab and Steger, "Balls into Bins", RANDOM 1998, theorem 1). It also waits for
+ * earlier reads that the chips of the newest pages have left. */
 double kvc_composed_meet_ns(const struct kvc_composed_config *config, const struct kvc_composed_mix *mix,
                             double reads);
 

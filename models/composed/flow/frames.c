@@ -59,7 +59,7 @@ static bool send_frame(struct kvc_composed_server *server, double now_ns, double
         kvc_composed_free_job(server, number);
         return false;
     }
-    /* What follows a port has left its client before the port was idle. */
+    /* Clients that look at the port have sent the frame so early that it comes now. */
     double sent_ns = now_ns + server->stopped_ns - (server->follows ? config->path_ns : 0);
     for (uint32_t i = 0; i < count; i++) {
         rows->sent_ns[i] = saturates ? sent_ns : rows->sent_ns[i];

@@ -41,7 +41,8 @@ static bool has_cores(const struct kvc_composed_server *server)
 void kvc_composed_front_open(struct kvc_composed_server *server)
 {
     const struct kvc_composed_config *config = server->config;
-    bool is_seen = config->options->policy[0] != '\0' || server->follows; /* Who sees all queues. */
+    /* A policy sees all queues, and so do clients that follow the backlog. */
+    bool is_seen = config->options->policy[0] != '\0' || server->follows;
     server->front = is_seen || !has_ports(server) ? 0 : 1 + (uint32_t)has_cores(server);
     for (uint32_t i = 0; i < server->front * config->pipelines; i++) {
         struct kvc_composed_station *station =

@@ -1,9 +1,10 @@
-/* Outages of cores, GPU and FPGA of a socket (run.changes). Work in progress when an outage begins is lost,
- * and done again after it. Jobs that come meanwhile wait, or are lost where queues are full. All other
- * devices go on, and memories keep what they have. Outages of links stop the whole server instead
- * (sim/run/slices/slice_outages.h).
+/* Outages of cores, a GPU, an FPGA or a SmartNIC's cores of a socket (run.changes). Work in progress when an
+ * outage begins is lost, and done again after it. Jobs that come meanwhile wait, or are lost where queues are
+ * full. All other devices go on, and memories keep what they have. Outages of links stop the whole server
+ * instead (sim/run/slices/slice_outages.h).
  *
- * Not modelled: operations of an FPGA whose first clocks are over, which end as if there were no outage. */
+ * Operations of an FPGA that have passed its first clocks are not lost: they end as if there were no outage.
+ */
 #ifndef KVC_MODELS_COMPOSED_FLOW_OUTAGES_H
 #define KVC_MODELS_COMPOSED_FLOW_OUTAGES_H
 

@@ -203,8 +203,8 @@ static bool is_path(const char *path, size_t bytes, const char *wanted)
 
 /* Replaces the value on top of the stack, which is inside an override's path, by a fresh table. `bytes` is
  * the length of the path up to it. A device that is named by its profile becomes that profile with overridden
- * fields; a text in dist or arrival, and "none" anywhere, is dropped. Fails if the path leads through any
- * other value. */
+ * fields; a text in dist or arrival is dropped, and so is "none" anywhere. Fails if the path leads through
+ * any other value. */
 static enum kvc_status make_table(const struct kvc_decoder *decoder, const char *path, size_t bytes)
 {
     lua_State *lua = decoder->lua;

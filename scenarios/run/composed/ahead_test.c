@@ -1,6 +1,6 @@
 /* Frames that are sent in blocks ahead of time, so that the lines which they need are fetched together
- * (models/composed/flow/frames.h). Clients that fill what misses are not sent ahead, because they depend on
- * answers; of a store that has all keys, they ask for the same. */
+ * (models/composed/flow/frames.h). Frames of clients that fill what misses are not sent ahead, because
+ * these clients depend on answers. If the store has all keys, they ask for the same. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -46,7 +46,8 @@ static void record_answers(struct kvc_slice_server *server, double now_ns)
         hits += hit;
         gets += hit || answers->outcome[i] == KVC_ANSWERED_MISS;
     }
-    kvc_recorder_lookups(&replica->recorder, now_ns, gets, hits);
+    /* At its middle, because its end may be that of the measured time. */
+    kvc_recorder_lookups(&replica->recorder, now_ns - slices->slice_ns / 2, gets, hits);
     if (!slices->completes) {
         kvc_source_complete(replica->source, answers->client, answers->done_ns, answers->count);
     }
