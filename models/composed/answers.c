@@ -54,11 +54,9 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
     const struct kvc_batch *rows = job->rows;
     const double *sent_ns = rows->sent_ns + from;
     double *done_ns = server->done_ns + from;
-    uint32_t count = until - from, first = 0, last = count, hits = 0, gets = 0;
+    uint32_t count = until - from, first = 0, last = count;
     for (uint32_t i = from; i < until; i++) {
         server->done_ns[i] += server->stopped_ns;
-        hits += job->outcome[i] == KVC_COMPOSED_HIT;
-        gets += rows->op[i] == KVC_OP_GET;
     }
     for (uint32_t i = 0; i < job->marks && from == 0; i++) {
         job->mark_ns[i] += server->stopped_ns;
@@ -74,6 +72,11 @@ static void record(struct kvc_composed_server *server, struct kvc_composed_job *
         }
     } else {
         double now_ns = server->slice_end_ns;
+        uint32_t hits = 0, gets = 0;
+        for (uint32_t i = from; i < until; i++) {
+            hits += job->outcome[i] == KVC_COMPOSED_HIT;
+            gets += rows->op[i] == KVC_OP_GET;
+        }
         kvc_recorder_latencies(recorder, now_ns, sent_ns, done_ns, count);
         kvc_recorder_completions(recorder, now_ns, sent_ns, done_ns, count, &first, &last);
         kvc_recorder_lookups(recorder, done_ns[count - 1], gets, hits);

@@ -49,7 +49,7 @@ struct kvc_composed_job {
     uint32_t evicted_count, evicted_room;
     uint32_t pipeline, station; /* Number of the station that serves it. */
     uint32_t next;              /* Number of the next free job. */
-    uint8_t buffer;             /* Of a batch, and of what comes of it: its number in the pipeline. */
+    uint8_t buffer;             /* A batch, and what comes of it, has this number in its pipeline. */
     bool is_batch;              /* It has been formed of frames. */
     bool is_apart;              /* It is a request of a batch that has come apart. */
     bool is_ghost;              /* It has no rows, only work in the background. */
@@ -69,7 +69,7 @@ struct kvc_composed_job {
     double steal_ns;            /* What it costs the core that has taken it from another pipeline [ns]. */
     double mark_ns[KVC_PATHS_PARTS_MAX - 1]; /* When it left the parts of its way so far [ns]. */
     double share[KVC_COMPOSED_SHARED]; /* Rates of its work for the shared devices while it is served. */
-    struct kvc_composed_counts counts; /* Of its rows, without what operations touch. */
+    struct kvc_composed_counts counts; /* They count its rows, and not what operations touch. */
     double over_ns;                    /* Kernels: time for which it was taken to run when it began [ns]. */
     uint32_t core;                     /* With stalls: number of the server that serves it. */
     uint32_t whole;                    /* Number of the job of which it is a part. */

@@ -11,7 +11,7 @@ const struct kvc_composed_price *kvc_composed_find_price(struct kvc_composed_ser
                                                          const struct kvc_composed_counts *counts,
                                                          uint64_t alike);
 
-/* Where a stage remembers what jobs with this number cost. */
+/* Returns where a stage remembers what jobs with this number cost. */
 static inline struct kvc_composed_price *kvc_composed_price_at(struct kvc_composed_server *server,
                                                                uint32_t stage, uint64_t alike)
 {
@@ -19,7 +19,7 @@ static inline struct kvc_composed_price *kvc_composed_price_at(struct kvc_compos
     return &server->price[KVC_COMPOSED_PRICES * stage + at];
 }
 
-/* The same for a job's own counts. */
+/* Returns the cost of a stage for a job with its own counts, which is mostly remembered. */
 static inline const struct kvc_composed_price *
 kvc_composed_price_of(struct kvc_composed_server *server, uint32_t stage, const struct kvc_composed_job *job)
 {
